@@ -2,10 +2,8 @@
 // and an exit code.
 
 #include <c10/util/Logging.h>
-#include <fcntl.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -20,7 +18,6 @@
 #include "app/machine/exit_report.h"
 #include "app/machine/shell.h"
 #include "app/machine/signals.h"
-#include "app/machine/threads.h"
 #include "app/machine/version.h"
 #include "base/allocator.h"
 #include "base/error.h"
@@ -38,16 +35,6 @@ std::string command_line(int argc, char** argv) {
   std::string line = "attn";
   for (int i = 1; i < argc; ++i) line.append(" ").append(attn::shell_word(argv[i]));
   return line;
-}
-
-// A file that is opened while one of these is closed would get its number, and the messages.
-// Reading the input and writing the output fail as if they were closed.
-void open_standard_files() {
-  constexpr int kModes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
-  for (int number = 0; number <= 2; ++number) {
-    const bool closed = ::fcntl(number, F_GETFD) < 0 && errno == EBADF;
-    if (closed && ::open("/dev/null", kModes[number]) < 0) return;
-  }
 }
 
 int run(int argc, char** argv) {
@@ -98,7 +85,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  open_standard_files();
   attn::keep_freed_memory();
   // LibTorch 2.13's CPU build has this set, so that a failed allocation would abort.
   FLAGS_caffe2_use_fatal_for_enforce = false;

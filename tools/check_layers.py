@@ -47,10 +47,8 @@ SUBFOLDERS = {
     "app/machine": [],
     "app/experiment": ["app/machine"],
     "app/inspect": ["app/experiment", "app/machine"],
-    "app/bench": ["app/experiment", "app/machine"],
-    "app/sweep": ["app/bench", "app/experiment", "app/machine"],
-    "app/demo": ["app/experiment", "app/machine", "app/sweep"],
-    "app/commands": ["app/bench", "app/demo", "app/experiment", "app/inspect", "app/machine", "app/sweep"],
+    "app/sweep": ["app/experiment", "app/machine"],
+    "app/commands": ["app/experiment", "app/inspect", "app/machine", "app/sweep"],
     "app": ["app/commands", "app/machine"],
 }
 
@@ -58,15 +56,15 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 3020,
-    "kernels": 7700,
+    "kernels": 7705,
     "kernels/cuda": 1800,
     "model": 6950,
     "data": 6120,
     "train": 5030,
     "eval": 7534,
     "report": 1850,
-    "app": 13450,
-    "tests": 20719,
+    "app": 11954,
+    "tests": 20611,
     "run": 311,
 }
 PYTHON_BUDGET = 12400  # tools and tests; pages of reports, exports, treebanks and baseline parsers are Python

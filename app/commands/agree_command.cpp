@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/arguments.h"
 #include "base/error.h"
 #include "data/parsing/parse_list.h"
 #include "data/parsing/treebank.h"
@@ -64,7 +63,7 @@ void add_agree_command(CLI::App& app) {
           "minimum F1 in percent of the labelled brackets, without the outer one, against each of "
           "the other files; tags are ignored, punctuation counts (default: the trees, with their "
           "tags, must be equal except for the outer bracket)")
-      ->check(number_from(0.0, 100.0));
+      ->check(CLI::Range(0.0, 100.0));
   command->add_option("--min-words", options->agreement.min_words, "minimum number of words")
       ->capture_default_str();
   command->add_option("--max-words", options->agreement.max_words, "maximum number of words")

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <iostream>
 
+#include "app/experiment/find_checkpoint.h"
 #include "base/edit_distance.h"
 #include "base/error.h"
-#include "base/format.h"
-#include "base/parse_number.h"
 
 namespace attn {
 namespace {
@@ -14,26 +13,6 @@ namespace {
 // Also those that were not chosen.
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
-}
-
-// CLI11 reads "010" as octal, and clamps what is too large.
-void check_decimal(CLI::App& command) {
-  for (CLI::Option* option : command.get_options()) {
-    const std::string type = option->get_type_name();
-    if (!type.starts_with("INT") && !type.starts_with("UINT")) continue;
-    option->check([](const std::string& text) {
-      const size_t digits = text.find_first_not_of("+-");
-      const bool octal =
-          digits != std::string::npos && text[digits] == '0' && text.size() > digits + 1;
-      const auto number = parse_number<int64_t>(text.starts_with('+') ? text.substr(1) : text);
-      return number && !octal
-                 ? ""
-                 : text + ": expected a decimal integer of at most 64 bits, without leading zeros";
-    });
-  }
-  for (CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; })) {
-    check_decimal(*one);
-  }
 }
 
 // The nearest command or flag, for an argument that CLI11 has left over; "" if none is near.
@@ -84,15 +63,10 @@ CLI::Option* add_set(CLI::App* command, std::vector<std::string>& assignments,
   });
 }
 
-CLI::Validator number_from(double min, double max) {
-  const std::string range = format("%g to %g", min, max);
-  return {[=](std::string& text) {
-            const auto number = parse_number<double>(text);
-            return number && *number >= min && *number <= max
-                       ? std::string()
-                       : "expected a number from " + range + ", not " + text;
-          },
-          range, "number_from"};
+void add_runs(CLI::App* command, std::vector<std::filesystem::path>& runs) {
+  const std::string about = kModelArgument;
+  command->add_option("runs", runs, about + "; several: an ensemble with identical vocabularies")
+      ->required();
 }
 
 void run_command(CLI::App& app, std::vector<std::string> arguments) {
@@ -104,7 +78,6 @@ void run_command(CLI::App& app, std::vector<std::string> arguments) {
     throw ConfigError((i > 0 && argument.empty() ? arguments[i - 1] : argument) +
                       ": the value is empty; leave out the flag, or give a value");
   }
-  check_decimal(app);
   try {
     std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
     app.parse(std::move(arguments));

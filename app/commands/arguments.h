@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -11,14 +12,12 @@ namespace attn {
 CLI::Option* add_set(CLI::App* command, std::vector<std::string>& assignments,
                      const std::string& about = "override an option, path=value");
 
-/// Accepts the numbers from `min` to `max`. Unlike CLI::Range it rejects nan, which is neither
-/// below nor above a limit.
-CLI::Validator number_from(double min, double max);
+/// Adds the models of a command, one or an ensemble.
+void add_runs(CLI::App* command, std::vector<std::filesystem::path>& runs);
 
 /// Parses the arguments and runs the command, or prints what --help or --version asks for. Throws
 /// ConfigError naming the command: for an unknown command or flag with the nearest one, and for
-/// values that CLI11 would misread, empty ones and integers with leading zeros or of more than 64
-/// bits.
+/// empty values, which CLI11 would ignore.
 void run_command(CLI::App& app, std::vector<std::string> arguments);
 
 }  // namespace attn

@@ -5,40 +5,54 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <numbers>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "app/bench/step.h"
-#include "app/bench/table1.h"
 #include "app/commands/arguments.h"
+#include "app/commands/bench_trace.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/experiment.h"
 #include "app/experiment/find_checkpoint.h"
 #include "app/experiment/progress_line.h"
+#include "app/experiment/run_result.h"
 #include "app/machine/context.h"
 #include "app/machine/device.h"
-#include "app/machine/peak.h"
+#include "app/sweep/costs.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
 #include "base/json_config.h"
+#include "base/random.h"
+#include "data/batches.h"
+#include "data/corpus.h"
+#include "data/mixture.h"
+#include "data/parsing/treebank.h"
+#include "data/source_features.h"
 #include "eval/tasks/translator.h"
+#include "kernels/fast_path.h"
+#include "model/size.h"
 #include "train/precision.h"
+#include "train/trainer.h"
 
 namespace attn {
 namespace {
 
-constexpr int64_t kLargest = 1 << 20;  // tokens, lines or dimensions
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kLargest = 1 << 20;  // tokens or lines
 
 /// The config, or run, that is measured.
 struct Measured {
   std::filesystem::path file;
   std::vector<std::string> assignments;  ///< path=value
-  bool json = false;                     ///< table1 prints nothing else
+  bool json = false;
 };
 
 void add_measured(CLI::App* command, Measured& measured, double& seconds, const std::string& name,
@@ -46,7 +60,7 @@ void add_measured(CLI::App* command, Measured& measured, double& seconds, const 
   command->add_option(name, measured.file, about)->required();
   add_set(command, measured.assignments);
   command->add_option("--seconds", seconds, "seconds of each measurement")
-      ->check(number_from(0.001, 3600.0))
+      ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
   command->add_flag("--json", measured.json, "print JSON in full precision");
 }
@@ -57,6 +71,165 @@ void print(const std::string& what, double value, const char* unit) {
 
 // --- step: training
 
+struct StepBenchmarkOptions {
+  double seconds = 5.0;         // seconds of measurement, after the first updates
+  bool trace = false;           // updates are traced, too
+  int64_t batch_tokens = 4096;  // largest batch measured; larger ones are extrapolated by FLOPs
+  std::filesystem::path cache;  // for the vocabulary and the encoded corpus; created if missing
+  // Vocabulary of synthetic data; 0: data.vocab_size.
+  int64_t vocabulary = 0;
+  // Sentence length of synthetic data; 0: the real text, or synthetic sentences of log-normal
+  // lengths (median 22 tokens) if it is missing.
+  int64_t synthetic_length = 0;
+};
+
+constexpr int64_t kSyntheticPairs = 20'000;
+// Log-normal lengths, about those of WMT14 en-de in 37,000 subwords: most sentences are short, a
+// few are long. Targets vary around the length of their source.
+constexpr double kMedianLength = 22.0, kLengthSpread = 0.6, kTargetSpread = 0.2;
+constexpr double kMaxLength = 200.0;  // tokens, without EOS
+constexpr int64_t kFirstToken = 4;    // after the special tokens
+constexpr int64_t kMostFirst = 500;   // updates before the measurement
+constexpr int64_t kTraced = 10;       // updates
+
+struct Material {
+  std::unique_ptr<EncodedCorpus> corpus;
+  bool real = false;
+};
+
+bool has_text(const DataConfig& data) {
+  return !data.train.empty() &&
+         std::ranges::all_of(text_files(data, data.train),
+                             [](const fs::path& file) { return fs::exists(file); });
+}
+
+double normal(Random& random) {  // Box and Muller
+  const double radius = std::sqrt(-2.0 * std::log(1.0 - random.uniform()));
+  return radius * std::cos(2.0 * std::numbers::pi * random.uniform());
+}
+
+int64_t vary(Random& random, double length, double spread) {
+  return std::llround(std::clamp(length * std::exp(spread * normal(random)), 1.0, kMaxLength));
+}
+
+std::vector<int32_t> synthetic_sentence(Random& random, int64_t vocabulary, int64_t length) {
+  const auto words = static_cast<uint64_t>(std::max<int64_t>(vocabulary - kFirstToken, 1));
+  std::vector<int32_t> tokens(static_cast<size_t>(length));
+  for (int32_t& token : tokens) {
+    token = static_cast<int32_t>(kFirstToken + static_cast<int64_t>(random.below(words)));
+  }
+  return tokens;
+}
+
+Material synthetic(int64_t vocabulary, int64_t length) {
+  Random random(1);
+  std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> pairs;
+  for (int64_t i = 0; i < kSyntheticPairs; ++i) {
+    const int64_t source = length > 0 ? length : vary(random, kMedianLength, kLengthSpread);
+    const int64_t target =
+        length > 0 ? length : vary(random, static_cast<double>(source), kTargetSpread);
+    auto tokens = synthetic_sentence(random, vocabulary, source);
+    pairs.emplace_back(std::move(tokens), synthetic_sentence(random, vocabulary, target));
+  }
+  const Vocabularies sizes{.source_size = vocabulary,
+                           .target_size = vocabulary,
+                           .source_eos = 2,
+                           .target_bos = 1,
+                           .target_eos = 2};
+  return {.corpus = std::make_unique<EncodedCorpus>(pairs, sizes), .real = false};
+}
+
+Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
+  if (options.synthetic_length > 0 || !has_text(data)) {
+    return synthetic(options.vocabulary > 0 ? options.vocabulary : data.vocab_size,
+                     options.synthetic_length);
+  }
+  const DataConfig text = with_training_text(data, options.cache, 1);
+  const Tokenizers tokenizers = make_tokenizers(with_vocabulary_text(data, options.cache));
+  return {.corpus = std::make_unique<EncodedCorpus>(
+              load_corpus({.source = text_path(text.train, text.source),
+                           .target = text_path(text.train, text.target),
+                           .tags = tags_file(text),
+                           .tokenizers = with_tag(tokenizers, data.tag, "data.tag"),
+                           .max_length = data.max_length,
+                           .cache_directory = options.cache,
+                           .threads = torch::get_num_threads()})),
+          .real = true};
+}
+
+// Trains for some seconds and returns the cost of an update.
+StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options,
+                             torch::Device device) {
+  const auto say = [](const std::string& text) { std::cerr << text << "\n"; };
+  const Material data = material(experiment.data, options);
+  const Vocabularies& known = data.corpus->vocabularies();
+  const VocabularySizes vocabulary{known.source_size, known.target_size, known.source_features};
+  const int64_t wanted = experiment.data.batch_tokens;
+  const int64_t measured = std::min(wanted, options.batch_tokens);
+  const auto seed = static_cast<uint64_t>(experiment.seed);
+
+  torch::manual_seed(seed);
+  use_kernels(experiment.runtime.kernels);
+  const auto model = make_model(experiment.model, vocabulary);
+  model->to(device);
+  if (experiment.model.counts_words()) {
+    data.corpus->set_target_counter(  // any tokens: which ones are counted does not affect the cost
+        std::make_shared<const TokenCounter>(vocabulary.target, std::span<const int32_t>()));
+  }
+  BatchStream stream(*data.corpus, {.batch_tokens = measured, .seed = seed});
+  TrainConfig config = experiment.train;
+  config.accumulate = 1;
+  Trainer trainer(config, seed, *model, stream, {},
+                  class_rule(measured, model->max_length().value_or(0)));
+  const double idle = static_cast<double>(peak_memory(device));
+  if (experiment.runtime.graphs != GraphUse::off) trainer.use_graphs(say);
+  trainer.check_memory(largest_batch(*data.corpus, measured));
+  // On a GPU, graphs of nearly all classes are captured and compared before the clock starts.
+  const int64_t first = device.is_cuda() ? std::min(3 * stream.epoch_batches(), kMostFirst) : 1;
+  while (trainer.state.step < first) trainer.step();
+
+  StepBenchmark out{.real_data = data.real};
+  int64_t tokens = 0;
+  const auto begin = Clock::now();
+  std::chrono::duration<double> spent{};
+  do {
+    tokens += trainer.step().target_tokens;
+    ++out.updates_measured;
+    spent = Clock::now() - begin;
+  } while (spent.count() < options.seconds);
+  if (options.trace) say(trace_table(trace_of([&] { trainer.step(); }, kTraced, device)));
+
+  const BatchStream whole(*data.corpus, {.batch_tokens = wanted, .seed = seed});
+  const double batches = static_cast<double>(whole.epoch_batches());
+  const double share = static_cast<double>(experiment.train.accumulate) / batches;
+  int64_t epoch_tokens = data.corpus->size();  // EOS
+  int64_t longest = 0;                         // a longer pair than the limit is a batch, too
+  for (int64_t i = 0; i < data.corpus->size(); ++i) {
+    const int64_t target = data.corpus->target_length(i);
+    epoch_tokens += target;
+    longest = std::max({longest, target + 1, data.corpus->source_length(i) + 1});
+  }
+  const double epoch = epoch_flops(*data.corpus, experiment.model, vocabulary);
+  out.parameters = parameter_count(experiment.model, vocabulary);
+  out.source_vocabulary = vocabulary.source;
+  out.target_vocabulary = vocabulary.target;
+  out.source_features = vocabulary.source_features;
+  out.flops_per_update = epoch * share;
+  out.tokens_per_update = static_cast<double>(epoch_tokens) * share;
+  out.tokens_per_pair =
+      static_cast<double>(epoch_tokens) / static_cast<double>(data.corpus->size());
+  out.tokens_per_second = static_cast<double>(tokens) / spent.count();
+  out.flops_per_second = epoch / static_cast<double>(epoch_tokens) * out.tokens_per_second;
+  out.seconds_per_update = out.flops_per_update / out.flops_per_second;
+  out.measured_batch_tokens = static_cast<double>(std::max(measured, longest));
+  const double peak = static_cast<double>(peak_memory(device));
+  out.fixed_memory = static_cast<double>(out.parameters * experiment.train.bytes_per_parameter());
+  const double moving = std::max(peak - std::max(idle, out.fixed_memory), 0.0);
+  const auto largest = static_cast<double>(std::max(wanted, longest));
+  out.memory = peak + moving * (largest / out.measured_batch_tokens - 1.0);
+  return out;
+}
+
 struct StepArguments : Measured {
   StepBenchmarkOptions step;
 };
@@ -65,8 +238,7 @@ void bench_step(const StepArguments& options, torch::Device device) {
   const Experiment experiment = load_experiment(options.file, options.assignments);
   StepBenchmarkOptions step = options.step;
   if (step.cache.empty()) step.cache = temporary_root() / format("attn-bench-%u", ::getuid());
-  StepBenchmark result = benchmark_step(experiment, step, device,
-                                        [](const std::string& text) { std::cerr << text << "\n"; });
+  StepBenchmark result = benchmark_step(experiment, step, device);
   const Precision precision = effective_precision(experiment.train.precision, device);
   result.peak_flops = matrix_product_peak(precision, device);
   if (options.json) {
@@ -107,77 +279,6 @@ void add_step(CLI::App& bench, const Context& context) {
   step->add_flag("--trace", options->step.trace,
                  "also print where the time goes: a GPU's kernels, or a CPU's operators");
   step->callback([options, &context] { bench_step(*options, context.device); });
-}
-
-// --- table1: layer types
-
-struct Table1Arguments : Measured {
-  Table1Options table1;
-};
-
-Json to_json(const Table1Point& point, int64_t tokens) {
-  const TransformerConfig config = table1_model(point);
-  const auto path = path_length(point.mixer, point.length);
-  return {{"layer", point.layer},
-          {"length", point.length},
-          {"width", point.width},
-          {"tokens", tokens},
-          {"forward", point.forward},
-          {"backward", point.backward},
-          {"products", mixer_products(config, point.mixer, point.length)},
-          {"sequential", sequential_operations(point.mixer, point.length)},
-          {"path", path ? Json(*path) : Json()},
-          {"parameters", mixer_parameters(config, point.mixer)}};
-}
-
-void bench_table1(const Table1Arguments& options, torch::Device device) {
-  const Experiment experiment = load_experiment(options.file, options.assignments);
-  if (!device.is_cpu()) throw ConfigError("--device: bench table1 measures on the CPU only");
-  const Precision precision = effective_precision(experiment.train.precision, device);
-  const Table1Options& table1 = options.table1;
-  std::vector<Table1Point> points = table1_points(table1);
-  const auto count = static_cast<int64_t>(points.size());
-  std::atomic<int64_t> done = 0;
-  {
-    const ProgressLine progress({.what = "measuring",
-                                 .unit = "points",
-                                 .done = [&] { return done.load(); },
-                                 .total = [&] { return ProgressTotal{.count = count}; }});
-    measure_table1(table1, precision, points, done);
-  }
-  Json rows = Json::array();
-  for (const Table1Point& point : points) rows.push_back(to_json(point, table1.tokens));
-  std::cout << rows.dump(2) << "\n";
-}
-
-void add_table1(CLI::App& bench, const Context& context) {
-  auto options = std::make_shared<Table1Arguments>();
-  CLI::App* table1 = bench.add_subcommand(
-      "table1",
-      "The paper's Table 1: cost of layer types by sentence length and width, one thread");
-  table1->footer(
-      "Prints JSON, which tools/report/plots.py draws. forward, backward: CPU seconds of one "
-      "thread for\n--tokens positions; products: multiply-adds of a sentence, projections "
-      "included.\n"
-      "Example: attn bench table1 experiments/multi30k/tiny.json --widths 64,512");
-  add_measured(table1, *options, options->table1.seconds, "config", "config file: precision");
-  const auto numbers = [&](const char* name, std::vector<int64_t>& values, const char* meaning) {
-    return table1->add_option(name, values, meaning)
-        ->delimiter(',')
-        ->check(CLI::Range(int64_t{1}, kLargest))
-        ->capture_default_str();
-  };
-  numbers("--lengths", options->table1.lengths, "n: tokens per sentence");
-  numbers("--widths", options->table1.widths, "d: width of the layer, with heads of 64");
-  numbers("--windows", options->table1.windows, "r of restricted self-attention");
-  numbers("--kernels", options->table1.kernels, "k of convolutions, odd")
-      ->check([](const std::string& text) {
-        return text.find_last_of("13579") + 1 == text.size() ? "" : text + ": must be odd";
-      });
-  table1->add_option("--tokens", options->table1.tokens, "positions per batch")
-      ->check(CLI::Range(int64_t{1}, kLargest))
-      ->capture_default_str();
-  table1->callback([options, &context] { bench_table1(*options, context.device); });
 }
 
 // --- search: translation
@@ -286,7 +387,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
       "  attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en\n"
       "  attn bench peak");
   add_step(*bench, context);
-  add_table1(*bench, context);
+  add_bench_table1_command(*bench, context);
   add_search(*bench, context);
   add_peak(*bench, context);
 }

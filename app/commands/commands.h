@@ -17,6 +17,7 @@ void add_parse_command(CLI::App& app, const Context& context);
 void add_logprob_command(CLI::App& app, const Context& context);
 void add_evaluate_command(CLI::App& app, const Context& context);
 void add_score_command(CLI::App& app);
+void add_score_parse_command(CLI::App& score);  ///< of `score`
 void add_agree_command(CLI::App& app);
 void add_fuse_command(CLI::App& app);
 void add_average_command(CLI::App& app);
@@ -25,6 +26,7 @@ void add_heads_command(CLI::App& app, const Context& context);
 void add_sweep_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app);
 void add_bench_command(CLI::App& app, const Context& context);
+void add_bench_table1_command(CLI::App& bench, const Context& context);  ///< of `bench`
 void add_config_command(CLI::App& app);
 void add_vocab_command(CLI::App& app);
 void add_generate_command(CLI::App& app);

@@ -31,10 +31,9 @@ void explain(const Experiment& experiment) {
 }
 
 void run_config(const ConfigOptions& options) {
-  const Experiment experiment =
-      options.file.empty()
-          ? resolve_experiment(Json::object(), "defaults", ".", options.assignments)
-          : load_experiment(options.file, options.assignments);
+  const Experiment experiment = options.file.empty()
+                                    ? resolve_experiment({}, "defaults", ".", options.assignments)
+                                    : load_experiment(options.file, options.assignments);
   if (options.explain) {
     explain(experiment);
     return;

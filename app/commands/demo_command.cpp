@@ -1,11 +1,160 @@
 #include "app/commands/commands.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
-#include "app/demo/demo.h"
+#include "app/experiment/checkpoint.h"
+#include "app/experiment/training_run.h"
 #include "app/machine/context.h"
+#include "app/machine/signals.h"
+#include "app/sweep/sweep.h"
+#include "base/file.h"
+#include "data/parsing/tree.h"
+#include "data/synthetic/corpus.h"
+#include "eval/tasks/make_evaluator.h"
 
 namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct DemoOptions {
+  fs::path config = "experiments/demo.json";              // the translator's
+  fs::path parse_config = "experiments/demo_parse.json";  // the parser's
+  fs::path sweep = "experiments/demo_sweep.json";         // the ablation's
+  fs::path run = "runs/demo";                             // output directory
+};
+
+constexpr size_t kSamples = 6;
+constexpr size_t kTrees = 2;
+
+void print_samples(const std::vector<std::string>& sources,
+                   const std::vector<std::string>& hypotheses,
+                   const std::vector<std::string>& references) {
+  std::cout << "\nTranslations of held-out sentences:\n";
+  for (size_t i = 0; i < std::min(kSamples, sources.size()); ++i) {
+    const bool right = hypotheses[i] == references[i];
+    std::cout << "\n  " << sources[i] << "\n  " << hypotheses[i]
+              << (right ? "" : "\n  (reference: " + references[i] + ")") << "\n";
+  }
+}
+
+void print_next_steps(const fs::path& run) {
+  const std::string dir = run.string();
+  std::cout << "\nNext steps:\n"
+            << "  echo 'The old woman sees the dog .' | ./run translate " << dir << "\n"
+            << "  echo 'The old woman sees the dog .' | ./run parse " << dir << "/parser --draw\n"
+            << "  ./run train experiments/demo.json --set model.position=none --run runs/no_order\n"
+            << "  ./run sweep experiments/demo_sweep.json --seeds 3     a row is one JSON object\n"
+            << "  ./run config --explain             every option, its default and its meaning\n"
+            << "  data/fetch multi30k                a real corpus; then\n"
+            << "  ./run train experiments/multi30k/tiny.json\n";
+}
+
+// The outputs are RUN/eval/test.txt.
+EvaluationResult score(const EvaluatorConfig& evaluator, const fs::path& run,
+                       const Experiment& experiment, const Context& context) {
+  const LoadedModel loaded = load_model(run, context.device);
+  return make_evaluator(evaluator, experiment.data, loaded.tokenizers, RunDirectory(run).cache())
+      ->run(*loaded.model, RunDirectory(run).output(evaluator.name));
+}
+
+void show_result(const fs::path& run, const Experiment& experiment, const Context& context) {
+  const std::string prefix = (run / "corpus" / "test").string();
+  const auto sources = read_lines(text_path(prefix, experiment.data.source));
+  const auto references = read_lines(text_path(prefix, experiment.data.target));
+  std::cerr << "translating " << sources.size() << " held-out sentences\n";
+  // The generated text is tokenized.
+  const EvaluatorConfig config{
+      .name = "test",
+      .data = prefix,
+      .options = BleuEvaluation{.tokenize = BleuTokenizer::none, .search = experiment.search}};
+  const EvaluationResult result = score(config, run, experiment, context);
+  const auto hypotheses = read_lines(RunDirectory(run).output(config.name));
+  print_samples(sources, hypotheses, references);
+  int64_t right = 0;
+  for (size_t i = 0; i < sources.size(); ++i) right += hypotheses[i] == references[i];
+  std::cout << "\n"
+            << result.line << "\n"
+            << right << " of " << sources.size() << " translations match the reference exactly.\n";
+}
+
+// Trees of medium size.
+void print_trees(const std::vector<Tree>& trees, const std::vector<Tree>& gold) {
+  std::cout << "\nThe same model trained to parse (section 6.3), on held-out sentences:\n";
+  size_t shown = 0;
+  for (size_t i = 0; i < trees.size() && shown < kTrees; ++i) {
+    const size_t words = tree_words(trees[i]).size();
+    if (words < 7 || words > 11) continue;
+    std::cout << "\n" << draw_tree(strip_root(trees[i]));
+    if (trees[i] != gold[i]) std::cout << "(gold: " << write_tree(gold[i]) << ")\n";
+    ++shown;
+  }
+}
+
+void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& experiment,
+                 const Context& context) {
+  const std::string gold = (corpus / "test.ptb").string();
+  std::cerr << "parsing held-out sentences\n";
+  const EvaluatorConfig config{
+      .name = "test", .data = gold, .options = ParseEvaluation{.search = experiment.search}};
+  const EvaluationResult result = score(config, run, experiment, context);
+  print_trees(read_trees(RunDirectory(run).output(config.name)), read_trees(gold));
+  std::cout << "\n" << result.line << "\n" << result.signature << "\n";
+}
+
+// Trains or resumes the run unless it is finished; false if a signal stopped it.
+bool train(const Experiment& experiment, const fs::path& run, const Context& context) {
+  TrainingRun training(experiment, run, /*resume=*/true, context);
+  if (training.finished() || training.run() == LoopEnd::finished) return true;
+  std::cerr << "stopped at step " << training.step()
+            << ", checkpoint saved; re-run ./run demo to resume\n";
+  return false;
+}
+
+// Trains a sweep of two rows on the same corpus and prints its report; returns the exit code.
+int show_sweep(const DemoOptions& options, const fs::path& corpus, const Context& context) {
+  SweepOptions ablation;
+  ablation.request.file = options.sweep;
+  ablation.request.directory = options.run / "sweep";
+  ablation.request.assignments = {"data.train=" + (corpus / "train").string(),
+                                  "data.valid=" + (corpus / "valid").string(),
+                                  "eval.1.data=" + (corpus / "test").string()};
+  std::cerr << "an ablation of two rows: " << options.sweep.string() << "\n";
+  std::cout << "\nAn ablation (attn sweep): the model without position encodings\n\n" << std::flush;
+  return sweep(ablation, context);
+}
+
+int demo(const DemoOptions& options, const Context& context) {
+  Experiment translation = load_experiment(options.config);
+  Experiment parsing = load_experiment(options.parse_config);
+  const fs::path corpus = options.run / "corpus", parser = options.run / "parser";
+  translation.data.train = (corpus / "train").string();
+  translation.data.valid = (corpus / "valid").string();
+  parsing.data.train = (corpus / "train.ptb").string();
+  parsing.data.valid = (corpus / "valid.ptb").string();
+  if (!fs::exists(corpus / "test.ptb")) {
+    const auto log = [](const std::string& line) { std::cerr << line << std::endl; };
+    const auto generated =
+        write_generated_corpus(corpus, {}, static_cast<uint64_t>(translation.seed), log);
+    std::cerr << "for example:\n  " << generated.train[0].english << "\n  "
+              << generated.train[0].german << "\n";
+  }
+  if (!train(translation, options.run, context)) return stop_exit_code();
+  show_result(options.run, translation, context);
+  std::cout << std::flush;
+  if (!train(parsing, parser, context)) return stop_exit_code();
+  show_parser(corpus, parser, parsing, context);
+  const int code = show_sweep(options, corpus, context);
+  if (code == 0) print_next_steps(options.run);
+  return code;
+}
+
+}  // namespace
 
 void add_demo_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<DemoOptions>();

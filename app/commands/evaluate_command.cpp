@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/commands/arguments.h"
-#include "app/experiment/loaded_ensemble.h"
+#include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
 #include "app/machine/context.h"
 #include "app/machine/signals.h"
@@ -42,20 +42,21 @@ std::filesystem::path output_file(const EvaluatorConfig& config, const EvalOptio
 EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemble& loaded,
                                const EvalOptions& options, const std::filesystem::path& cache) {
   const DataConfig& data = loaded.experiment().data;
-  const int64_t before = searched_sentences, all = sentences_of(config, data);
+  const int64_t before = searched_sentences;
   const ProgressLine progress({.what = config.name,
                                .unit = "sentences",
                                .done = [&] { return searched_sentences - before; },
-                               .total = [&] { return ProgressTotal{.count = all}; }});
+                               .total = sentences_of(config, data)});
   const auto evaluator = make_evaluator(config, data, loaded.tokenizers, cache);
   for (const Seq2SeqModel* member : loaded.models.members()) evaluator->check(*member);
   return evaluator->run(loaded.models, output_file(config, options));
 }
 
 void evaluate(const EvalOptions& options, const Context& context) {
+  catch_stop_signals();  // evaluators throw Stopped, so that the scratch directory is removed
   const ScratchDirectory scratch("attn-eval");  // for the cache, since the run may be read-only
-  const RemovedOnSignal removed(scratch.path());
-  const LoadedEnsemble loaded = load_ensemble(options.runs, context.device, options.assignments);
+  const LoadedEnsemble loaded =
+      load_ensemble(options.runs, context.device, options.assignments, load_model);
   const Experiment& experiment = loaded.experiment();
   if (experiment.eval.empty()) {
     throw ConfigError(options.runs.front().string() +
@@ -95,11 +96,7 @@ void add_evaluate_command(CLI::App& app, const Context& context) {
       "as "
       "an\nensemble, with the evaluators and the text of the first.\n"
       "Example: attn eval runs/tiny/averaged --set search.beam=5 --json");
-  command
-      ->add_option(
-          "runs", options->runs,
-          std::string(kModelArgument) + "; several: an ensemble with identical vocabularies")
-      ->required();
+  add_runs(command, options->runs);
   add_set(command, options->assignments);
   command->add_option("--output", options->output, "directory for the outputs (default: not kept)");
   command->add_flag("--json", options->json, "print JSON in full precision");

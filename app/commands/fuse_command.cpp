@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/arguments.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "data/parsing/parse_list.h"
@@ -82,7 +81,7 @@ void add_fuse_command(CLI::App& app) {
   command
       ->add_option("--min-f1", options->min_f1,
                    "print only the trees with at least this expected F1, in percent")
-      ->check(number_from(0.0, 100.0))
+      ->check(CLI::Range(0.0, 100.0))
       ->capture_default_str();
   command->add_flag("--samples", options->samples,
                     "n-best lists are samples (search.method=sample): trees of a list have equal "

@@ -1,35 +1,27 @@
 #include "app/commands/input_chunks.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "app/commands/stdin_lines.h"
 #include "app/experiment/progress_line.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/unicode.h"
 #include "base/utf8.h"
 #include "data/lines.h"
 #include "eval/search/search_count.h"
 
 namespace attn {
 namespace {
-
-// Longer lines are cut, which bounds the memory for inputs without line endings.
-constexpr size_t kLineLimit = LineReader::max_bytes;
-
-// Once for each kind of defect.
-void warn(const std::string& name, int64_t number, const char* what, bool& warned) {
-  if (warned) return;
-  std::cerr << name << ":" << number << ": " << what << ", here and in later lines\n";
-  warned = true;
-}
 
 // Replaces invalid UTF-8; returns whether there was any.
 bool repair(std::string& line) {
@@ -52,28 +44,6 @@ std::ifstream opened(const std::filesystem::path& file) {
 
 }  // namespace
 
-InputProgress::InputProgress(const std::filesystem::path& file) {
-  struct stat status {};
-  const bool is_stdin = file.empty();
-  const int found = is_stdin ? ::fstat(STDIN_FILENO, &status) : ::stat(file.c_str(), &status);
-  if (found != 0 || !S_ISREG(status.st_mode)) return;
-  const auto at = is_stdin ? static_cast<int64_t>(::lseek(STDIN_FILENO, 0, SEEK_CUR)) : 0;
-  size_ = std::max<int64_t>(static_cast<int64_t>(status.st_size) - std::max<int64_t>(at, 0), 0);
-}
-
-void InputProgress::add(int64_t bytes) {
-  bytes_ += bytes + 1;
-  ++lines_;
-}
-
-ProgressTotal InputProgress::all_lines() const {
-  const int64_t bytes = bytes_, lines = lines_;
-  if (size_ == 0 || bytes == 0) return {};
-  if (bytes >= size_) return {.count = lines};
-  const double scale = static_cast<double>(size_) / static_cast<double>(bytes);
-  return {.count = std::llround(static_cast<double>(lines) * scale), .estimated = true};
-}
-
 void for_each_chunk(const ChunkedInput& input, OutputFile& output,
                     const std::function<void(std::span<const std::string>)>& answer) {
   const std::filesystem::path path = input.file == "-" ? "" : input.file;
@@ -81,15 +51,12 @@ void for_each_chunk(const ChunkedInput& input, OutputFile& output,
   const std::string name = is_stdin ? "standard input" : path.string();
   std::ifstream file = opened(path);
   std::istream& in = is_stdin ? std::cin : file;
-  InputProgress read(path);
-  const ProgressLine progress({.what = input.what,
-                               .unit = "sentences",
-                               .done = [] { return searched_sentences.load(); },
-                               .total = [&] { return read.all_lines(); }},
-                              !output.is_stdout() || output_is_hidden());
+  const ProgressLine progress(
+      {.what = input.what, .unit = "sentences", .done = [] { return searched_sentences.load(); }},
+      !output.is_stdout() || output_is_hidden());
   std::vector<std::string> lines;
   int64_t number = 0;
-  bool cut = false, warned_of_cuts = false, warned_of_bytes = false;
+  bool warned = false;
   const auto flush = [&] {
     answer(lines);
     output.flush();
@@ -97,16 +64,11 @@ void for_each_chunk(const ChunkedInput& input, OutputFile& output,
   };
   const int64_t requested = is_stdin && isatty(STDIN_FILENO) != 0 ? 1 : input.chunk_size;
   const auto size = static_cast<size_t>(std::max<int64_t>(requested, 1));
-  for (std::string line; next_line(in, line, kLineLimit, &cut);) {
+  for (std::string line; next_line(in, line);) {
     if (++number == 1) begin_text(line, name);
-    read.add(static_cast<int64_t>(line.size()));
-    if (cut) {
-      warn(name, number, "longer than 1 MiB; the rest of the line is not read", warned_of_cuts);
-      const auto broken = find_invalid_utf8(line);  // a character that was cut
-      if (broken && line.size() - *broken < 4) line.resize(*broken);
-    }
-    if (repair(line)) {
-      warn(name, number, "invalid UTF-8; invalid bytes are read as U+FFFD", warned_of_bytes);
+    if (repair(line) && !std::exchange(warned, true)) {
+      std::cerr << name << ":" << number
+                << ": invalid UTF-8; invalid bytes are read as U+FFFD, here and in later lines\n";
     }
     lines.push_back(line);
     if (lines.size() >= size) flush();
@@ -115,6 +77,57 @@ void for_each_chunk(const ChunkedInput& input, OutputFile& output,
     throw DataError("cannot read " + name + " (line " + std::to_string(number + 1) + ")");
   }
   if (!lines.empty()) flush();
+}
+
+bool next_line(std::istream& in, std::string& line) {
+  if (!std::getline(in, line) || in.bad()) return false;
+  if (line.ends_with('\r')) line.pop_back();
+  return true;
+}
+
+// std::cin takes an error of the C stream for its end.
+bool has_failed(const std::istream& in) {
+  return in.bad() || (&in == &std::cin && std::ferror(stdin) != 0);
+}
+
+bool next_stdin_line(std::string& line, int64_t number, ByteOrderMark mark) {
+  if (next_line(std::cin, line)) {
+    if (number == 1) begin_text(line, "standard input", mark);
+    return true;
+  }
+  if (!has_failed(std::cin)) return false;
+  throw DataError("cannot read standard input (line " + std::to_string(number) + ")");
+}
+
+std::vector<std::string> read_stdin_lines(ByteOrderMark mark) {
+  std::vector<std::string> lines;
+  for (std::string line; next_stdin_line(line, std::ssize(lines) + 1, mark);) {
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+TextFile read_text(const std::string& path, bool may_be_stdin, ByteOrderMark mark) {
+  const bool is_stdin = path == "-";
+  if (is_stdin && !may_be_stdin) {
+    throw ConfigError("-: standard input is not possible for this text; give a file");
+  }
+  TextFile file{is_stdin ? "<stdin>" : path,
+                is_stdin ? read_stdin_lines(mark) : read_lines(path, mark)};
+  require_utf8(file.lines, file.name);
+  // As sacreBLEU's program reads lines; chrF with white space would count it.
+  for (std::string& line : file.lines) line.resize(strip_right(line).size());
+  return file;
+}
+
+void check_same_length(const TextFile& one, const TextFile& other, const std::string& kinds) {
+  const bool shorter = one.lines.size() < other.lines.size();
+  const TextFile& less = shorter ? one : other;
+  const TextFile& more = shorter ? other : one;
+  if (less.lines.size() == more.lines.size()) return;
+  throw DataError(more.name + ":" + std::to_string(less.lines.size() + 1) + ": " + less.name +
+                  " has no such line (" + std::to_string(less.lines.size()) + " lines, expected " +
+                  std::to_string(more.lines.size()) + "); " + kinds + " must match line by line");
 }
 
 }  // namespace attn

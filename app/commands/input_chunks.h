@@ -1,33 +1,22 @@
-// Reads an input in chunks, for translate and parse, and counts how much of it has been read.
+// Inputs of commands: in chunks, for translate and parse, with their progress; standard input and
+// text files as lines.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <istream>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "app/commands/output_file.h"
 #include "app/experiment/progress_line.h"
+#include "base/file.h"
 
 namespace attn {
-
-/// Lines and bytes read so far. The counts may be read from other threads.
-class InputProgress {
- public:
-  /// Counts a file, or standard input if `file` is empty.
-  explicit InputProgress(const std::filesystem::path& file = {});
-  /// Counts one line of `bytes` bytes, without its line ending.
-  void add(int64_t bytes);
-  int64_t lines() const { return lines_; }
-  /// Lines of the whole input: estimated from its size until all is read, unknown for a pipe.
-  ProgressTotal all_lines() const;
-
- private:
-  std::atomic<int64_t> lines_ = 0, bytes_ = 0;
-  int64_t size_ = 0;  ///< in bytes; 0: not a file
-};
 
 struct ChunkedInput {
   std::filesystem::path file;  ///< empty or "-": standard input
@@ -42,5 +31,35 @@ struct ChunkedInput {
 /// cannot be read or the output cannot be written.
 void for_each_chunk(const ChunkedInput& input, OutputFile& output,
                     const std::function<void(std::span<const std::string>)>& answer);
+
+/// Reads the next line of a stream, without the line ending ("\n" or "\r\n"). Returns false at the
+/// end of the input.
+bool next_line(std::istream& in, std::string& line);
+
+/// Whether reading ended with an error. `in` is a file or std::cin.
+bool has_failed(const std::istream& in);
+
+/// next_line for standard input, with begin_text (base/file.h) for line `number` 1. Throws
+/// DataError if it cannot be read.
+bool next_stdin_line(std::string& line, int64_t number, ByteOrderMark mark = ByteOrderMark::drop);
+
+/// Reads all lines in the same way.
+std::vector<std::string> read_stdin_lines(ByteOrderMark mark = ByteOrderMark::drop);
+
+struct TextFile {
+  std::string name;  ///< for messages
+  std::vector<std::string> lines;
+};
+
+/// Reads a text file; "-" is standard input. `mark`: a byte order mark is scored, as sacreBLEU
+/// does. Throws ConfigError for "-" unless `may_be_stdin`, and
+/// DataError for lines that are not valid UTF-8.
+TextFile read_text(const std::string& path, bool may_be_stdin,
+                   ByteOrderMark mark = ByteOrderMark::keep);
+
+/// Throws DataError naming the first line without a counterpart, if the lengths differ. `kinds`
+/// says what the texts are.
+void check_same_length(const TextFile& one, const TextFile& other,
+                       const std::string& kinds = "hypotheses and references");
 
 }  // namespace attn

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "app/commands/arguments.h"
+#include "app/commands/input_chunks.h"
 #include "app/commands/output_file.h"
-#include "app/commands/score.h"
 #include "app/commands/search_flags.h"
-#include "app/experiment/loaded_ensemble.h"
+#include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
 #include "app/machine/context.h"
 #include "base/error.h"
@@ -66,7 +66,7 @@ void logprob(const LogprobOptions& options, const Context& context) {
                    {{"--source", options.source}, {"--target", options.target}});
   require_scoring_options(options.assignments);
   const LoadedEnsemble loaded =
-      load_ensemble_to_search(options.runs, context.device, options.assignments);
+      load_ensemble(options.runs, context.device, options.assignments, load_model_to_search);
   if (loaded.experiment().data.task != Task::translation) {
     throw ConfigError(options.runs.front().string() +
                       ": a parser (data.task=parsing); logprob "
@@ -84,12 +84,11 @@ void logprob(const LogprobOptions& options, const Context& context) {
   size_t tokens = 0;
   UnknownTokens unknown_source, unknown_target;
   {
-    const ProgressLine progress(
-        {.what = "scoring",
-         .unit = "sentences",
-         .done = [&] { return done.load(); },
-         .total = [&] { return ProgressTotal{.count = static_cast<int64_t>(lines)}; }},
-        !output.is_stdout() || output_is_hidden());
+    const ProgressLine progress({.what = "scoring",
+                                 .unit = "sentences",
+                                 .done = [&] { return done.load(); },
+                                 .total = static_cast<int64_t>(lines)},
+                                !output.is_stdout() || output_is_hidden());
     for (size_t begin = 0; begin < lines; begin += kLinesAtOnce) {
       std::vector<ScoredPair> pairs;
       for (size_t i = begin; i < std::min(begin + kLinesAtOnce, lines); ++i) {
@@ -133,11 +132,7 @@ void add_logprob_command(CLI::App& app, const Context& context) {
       "  attn logprob runs/tiny --source test.en --target test.de\n"
       "  attn translate runs/tiny < test.en | attn logprob runs/other --source test.en --target - "
       "--json");
-  command
-      ->add_option(
-          "runs", options->runs,
-          std::string(kModelArgument) + "; several: an ensemble with identical vocabularies")
-      ->required();
+  add_runs(command, options->runs);
   command->add_option("-s,--source", options->source, "source text, one sentence per line")
       ->required();
   command

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <memory>
 
-#include "app/experiment/input_kind.h"
+#include "app/experiment/run_directory.h"
 #include "app/sweep/report.h"
 #include "report/tables.h"
 

@@ -1,23 +1,43 @@
 #include "app/commands/commands.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "app/commands/output_file.h"
-#include "app/commands/score.h"
+#include "app/commands/input_chunks.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/format.h"
+#include "base/json_config.h"
+#include "base/unicode.h"
+#include "data/lines.h"
 #include "eval/metrics/bleu.h"
+#include "eval/metrics/bootstrap.h"
+#include "eval/metrics/chrf.h"
+#include "eval/metrics/sentence_statistics.h"
+#include "eval/metrics/ter.h"
 
 namespace attn {
 namespace {
 
-/// The options of all metrics, of which a command sets those of the metrics that it prints.
+// The enum value of a name checked by the command line.
+template <class E>
+E enum_value(const std::string& name) {
+  if (const std::optional<E> value = enum_named<E>(name)) return *value;
+  throw ConfigError(name + ": not a choice");
+}
+
+// The options of all metrics, of which a command sets those of the metrics that it prints.
 struct ScoreArguments {
-  ScoredFiles files;
+  std::string hypotheses;  // "-" is standard input
+  std::vector<std::string> references;
   std::vector<std::string> metrics;
   std::string tokenizer{enum_name(BleuOptions{}.tokenizer)};
   std::string smoothing{enum_name(BleuOptions{}.smoothing)};
@@ -25,8 +45,181 @@ struct ScoreArguments {
   ChrfOptions chrf;
   TerOptions ter;
   bool force = false;
-  ScoreReport report;
+  std::string baseline;     // output of a baseline, for the paired test; may be empty
+  bool confidence = false;  // print the confidence interval
+  bool json = false;
 };
+
+// Hypotheses and their references, aligned line by line.
+struct ScoredText {
+  TextFile hypotheses;
+  std::vector<std::vector<std::string>> references;
+};
+
+// The score of a system and its score on any multiset of sentences, which stays valid.
+struct MetricScore {
+  std::string line;  // as sacreBLEU prints it
+  Json json;
+  ResampledSystem resampled;
+};
+
+// Scores hypotheses against references, [reference][sentence].
+using TextMetric = std::function<MetricScore(std::span<const std::string>,
+                                             std::span<const std::vector<std::string>>)>;
+
+struct NamedMetric {
+  std::string name;  // key in JSON
+  TextMetric metric;
+};
+
+/// A resampled system that owns its statistics.
+template <class Statistics, class Score>
+ResampledSystem owning(std::vector<Statistics> sentences, Score score) {
+  using Runs = std::vector<std::vector<Statistics>>;
+  const auto runs = std::make_shared<const Runs>(Runs{std::move(sentences)});
+  ResampledSystem system = resampled_system(*runs, score);
+  const auto inner = system.score;
+  system.score = [runs, inner](std::span<const uint32_t> drawn) { return inner(drawn); };
+  return system;
+}
+
+ScoredText read_scored_text(const ScoreArguments& arguments) {
+  ScoredText text{read_text(arguments.hypotheses, true), {}};
+  for (const std::string& path : arguments.references) {
+    TextFile reference = read_text(path, false);
+    check_same_length(text.hypotheses, reference);
+    text.references.push_back(std::move(reference.lines));
+  }
+  if (text.hypotheses.lines.empty()) {
+    throw DataError(text.hypotheses.name + ": empty file; nothing to score");
+  }
+  return text;
+}
+
+void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options) {
+  const bool expects_raw =
+      options.tokenizer == BleuTokenizer::v13a || options.tokenizer == BleuTokenizer::intl;
+  if (!expects_raw || !looks_tokenized(hypotheses.lines)) return;
+  std::cerr << "warning: " << hypotheses.name
+            << ": 100 lines or more end in \" .\", so the text looks tokenized; detokenize it, or "
+               "use --tokenize none, or --force to suppress this warning\n";
+}
+
+void add_resampled(Json& json, const PairedBootstrap& resampled) {
+  const BootstrapScore& baseline = resampled.baseline;
+  if (resampled.systems.empty()) {
+    json["mean"] = baseline.mean;
+    json["ci"] = baseline.ci;
+    return;
+  }
+  const PairedScore& system = resampled.systems.front();
+  json["mean"] = system.system.mean;
+  json["ci"] = system.system.ci;
+  json["baseline"] = {{"score", baseline.score}, {"mean", baseline.mean}, {"ci", baseline.ci}};
+  json["difference"] = system.difference;
+  json["p_value"] = system.p_value;
+}
+
+void print_resampled(const PairedBootstrap& resampled) {
+  const auto print = [](const char* what, const BootstrapScore& of) {
+    std::cout << format("%-9s %.2f (%.2f ± %.2f)\n", what, of.score, of.mean, of.ci);
+  };
+  if (resampled.systems.empty()) {
+    print("system", resampled.baseline);
+    return;
+  }
+  const PairedScore& system = resampled.systems.front();
+  print("baseline", resampled.baseline);
+  print("system", system.system);
+  const BootstrapOptions options;
+  std::cout << format("%+.2f, p = %.4f", system.difference, system.p_value)
+            << " (paired bootstrap, " << options.samples << " resamples, seed " << options.seed
+            << ")\n";
+}
+
+TextMetric bleu_metric(const BleuOptions& options) {
+  return [options](std::span<const std::string> hypotheses,
+                   std::span<const std::vector<std::string>> references) -> MetricScore {
+    auto sentences = bleu_statistics(hypotheses, references, options);
+    const BleuScore score =
+        bleu_from_statistics(sum_of(sentences), options, static_cast<int64_t>(references.size()));
+    return {.line = format_bleu(score),
+            .json = {{"score", score.score},
+                     {"precisions", score.precisions},
+                     {"bp", score.bp},
+                     {"hyp_length", score.hyp_length},
+                     {"ref_length", score.ref_length},
+                     {"signature", score.signature}},
+            .resampled = owning(std::move(sentences), [options](const BleuStatistics& drawn) {
+              return bleu_from_statistics(drawn, options, 1).score;
+            })};
+  };
+}
+
+TextMetric chrf_metric(const ChrfOptions& options) {
+  return [options](std::span<const std::string> hypotheses,
+                   std::span<const std::vector<std::string>> references) -> MetricScore {
+    auto sentences = chrf_statistics(hypotheses, references, options);
+    const ChrfScore score =
+        chrf_from_statistics(sum_of(sentences), options, static_cast<int64_t>(references.size()));
+    return {.line = format_chrf(score),
+            .json = {{"score", score.score}, {"name", score.name}, {"signature", score.signature}},
+            .resampled = owning(std::move(sentences), [options](const ChrfStatistics& drawn) {
+              return chrf_from_statistics(drawn, options, 1).score;
+            })};
+  };
+}
+
+TextMetric ter_metric(const TerOptions& options) {
+  return [options](std::span<const std::string> hypotheses,
+                   std::span<const std::vector<std::string>> references) -> MetricScore {
+    auto sentences = ter_statistics(hypotheses, references, options);
+    const TerScore score =
+        ter_from_statistics(sum_of(sentences), options, static_cast<int64_t>(references.size()));
+    return {.line = format_ter(score),
+            .json = {{"score", score.score},
+                     {"edits", score.edits},
+                     {"ref_length", score.ref_length},
+                     {"signature", score.signature}},
+            .resampled = owning(std::move(sentences), [options](const TerStatistics& drawn) {
+              return ter_from_statistics(drawn, options, 1).score;
+            })};
+  };
+}
+
+PairedBootstrap resample(const TextMetric& metric, const MetricScore& score, const ScoredText& text,
+                         const std::optional<TextFile>& baseline) {
+  if (!baseline) return resample_systems(score.resampled, {});
+  const MetricScore other = metric(baseline->lines, text.references);
+  return resample_systems(other.resampled, std::span(&score.resampled, 1));
+}
+
+void print_scores(std::span<const NamedMetric> metrics, const ScoredText& text,
+                  const ScoreArguments& report) {
+  std::optional<TextFile> baseline;
+  if (!report.baseline.empty()) {
+    baseline = read_text(report.baseline, false);
+    check_same_length(text.hypotheses, *baseline);
+    if (text.hypotheses.lines == baseline->lines) {
+      std::cerr << "warning: " << report.baseline
+                << ": identical to the scored output; p has no meaning\n";
+    }
+  }
+  Json all = Json::object();
+  for (const auto& [name, metric] : metrics) {
+    MetricScore score = metric(text.hypotheses.lines, text.references);
+    std::optional<PairedBootstrap> resampled;
+    if (report.confidence || baseline) resampled = resample(metric, score, text, baseline);
+    if (report.json) {
+      if (resampled) add_resampled(score.json, *resampled);
+      all[name] = std::move(score.json);
+      continue;
+    }
+    std::cout << score.line << "\n";
+    if (resampled) print_resampled(*resampled);
+  }
+  if (report.json) std::cout << (metrics.size() == 1 ? all.front() : all).dump(2) << "\n";
+}
 
 const std::vector<std::string> kMetricNames = {"bleu", "chrf", "chrf++", "ter"};
 
@@ -47,7 +240,7 @@ void score_text(ScoreArguments arguments) {
   if (ter.asian_support && !ter.normalized && !ter.no_punct) {
     throw ConfigError("--asian-support: requires --normalized or --no-punct");
   }
-  const ScoredText text = read_scored_text(arguments.files);
+  const ScoredText text = read_scored_text(arguments);
   std::vector<NamedMetric> metrics;
   for (const std::string& name : arguments.metrics) {
     const bool repeated = std::ranges::any_of(
@@ -56,30 +249,7 @@ void score_text(ScoreArguments arguments) {
     metrics.push_back({name, metric_of(name, arguments)});
     if (name == "bleu" && !arguments.force) warn_if_tokenized(text.hypotheses, arguments.bleu);
   }
-  print_scores(metrics, text, arguments.report);
-}
-
-struct ScoreTriplesArguments {
-  std::string source, hypothesis, reference;
-  std::filesystem::path output;
-};
-
-void score_triples(const ScoreTriplesArguments& arguments) {
-  require_no_input(
-      {"--output", arguments.output},
-      {{"SRC", arguments.source}, {"HYP", arguments.hypothesis}, {"REF", arguments.reference}});
-  const TextFile source = read_text(arguments.source, false, ByteOrderMark::drop);
-  const ScoredText text =
-      read_scored_text({arguments.hypothesis, {arguments.reference}}, ByteOrderMark::drop);
-  check_same_length(text.hypotheses, source, "hypotheses and source");
-  OutputFile output(arguments.output);
-  for (size_t i = 0; i < source.lines.size(); ++i) {
-    const Json triple = {{"src", source.lines[i]},
-                         {"mt", text.hypotheses.lines[i]},
-                         {"ref", text.references.front()[i]}};
-    output.stream() << triple.dump() << '\n';
-  }
-  output.commit();
+  print_scores(metrics, text, arguments);
 }
 
 /// Adds a command that prints these metrics, with the arguments that all have.
@@ -89,8 +259,17 @@ CLI::App* add_metrics(CLI::App& score, const std::string& name, const std::strin
   CLI::App* command = score.add_subcommand(name, about);
   command->footer(footer);
   arguments->metrics = metrics;
-  add_scored_files(command, arguments->files);
-  add_report_options(command, arguments->report);
+  command->add_option("HYP", arguments->hypotheses, "Hypotheses, one per line; - is stdin")
+      ->required();
+  command
+      ->add_option("REF", arguments->references, "References, line by line; several files allowed")
+      ->required();
+  command->add_option("--baseline", arguments->baseline,
+                      "Output of a baseline: paired bootstrap test (sacreBLEU --paired-bs)");
+  command->add_flag("--confidence", arguments->confidence,
+                    "95 % confidence interval, " + std::to_string(BootstrapOptions{}.samples) +
+                        " bootstrap resamples (sacreBLEU --confidence)");
+  command->add_flag("--json", arguments->json, "Print JSON in full precision");
   command->callback([arguments] { score_text(*arguments); });
   return command;
 }
@@ -188,22 +367,6 @@ void add_text(CLI::App& score) {
       "Ignore case; TER always does");
 }
 
-void add_triples(CLI::App& score) {
-  CLI::App* triples = score.add_subcommand(
-      "triples", "Write triples of source, output and reference for metrics such as COMET");
-  triples->footer(
-      "One JSON object per line with the keys src, mt and ref, the input format of COMET's "
-      "predict().\n"
-      "Example: attn score triples in.en out.de ref.de --output triples.jsonl");
-  auto arguments = std::make_shared<ScoreTriplesArguments>();
-  triples->add_option("SRC", arguments->source, "Source text, one sentence per line")->required();
-  triples->add_option("HYP", arguments->hypothesis, "Hypotheses, line by line; - is stdin")
-      ->required();
-  triples->add_option("REF", arguments->reference, "Reference, line by line")->required();
-  triples->add_option("-o,--output", arguments->output, "Output file (default: standard output)");
-  triples->callback([arguments] { score_triples(*arguments); });
-}
-
 }  // namespace
 
 void add_score_command(CLI::App& app) {
@@ -220,7 +383,6 @@ void add_score_command(CLI::App& app) {
   add_chrf(*score);
   add_ter(*score);
   add_text(*score);
-  add_triples(*score);
   add_score_parse_command(*score);
 }
 

@@ -1,11 +1,11 @@
-#include "app/commands/score.h"
+#include "app/commands/commands.h"
 
 #include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "app/commands/stdin_lines.h"
+#include "app/commands/input_chunks.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"

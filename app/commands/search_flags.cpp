@@ -5,10 +5,7 @@
 #include <filesystem>
 #include <iostream>
 #include <system_error>
-#include <utility>
 
-#include "app/experiment/find_checkpoint.h"
-#include "app/machine/shell.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/format.h"
@@ -26,11 +23,7 @@ std::vector<std::string> SearchFlags::assignments() const {
 }
 
 CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::string& example) {
-  command
-      ->add_option(
-          "runs", flags.runs,
-          std::string(kModelArgument) + "; several: an ensemble with identical vocabularies")
-      ->required();
+  add_runs(command, flags.runs);
   command->add_option("-i,--input", flags.input, "input file (default: standard input)");
   command->add_option("-o,--output", flags.output,
                       "output file, FILE.partial until it is complete (default: standard output)");
@@ -38,7 +31,8 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
   command->add_option("--nbest", flags.nbest, "size of the n-best list, as --set nbest=INT");
   command->add_option("--alpha", flags.alpha, "α of the length penalty, as --set alpha=FLOAT");
   add_set(command, flags.settings, "override an option of search or runtime: " + example);
-  command->add_option("--tag", flags.tag, kTagHelp);
+  command->add_option("--tag", flags.tag,
+                      "tag of the sentences, one of data.tag and data.sources (default: data.tag)");
   CLI::Option* scores = command->add_flag(
       "--scores", flags.scores, "prefix each output with line number, score and log-probability");
   CLI::Option* list =
@@ -52,43 +46,10 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
   return list;
 }
 
-namespace {
-
-// A text given in place of a run, or after it.
-void require_no_text(const std::filesystem::path& path) {
-  const auto extension = path.extension();
-  if (extension == ".json" || extension == ".safetensors") return;  // find_checkpoint names these
-  if (is_best_mark(path)) return;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return;
-  throw DataError(path.string() + ": a file, not a run; give the text with --input " +
-                  shell_word(path.string()) + " or on standard input");
-}
-
-// An error in an option that came from a flag names the flag.
-LoadedEnsemble load_with_flags(const SearchFlags& flags, const Context& context) {
-  try {
-    return load_ensemble_to_search(flags.runs, context.device, flags.assignments());
-  } catch (const ConfigError& error) {
-    const std::string message = error.what();
-    const std::pair<std::string, bool> all[] = {{"beam", flags.beam.has_value()},
-                                                {"nbest", flags.nbest.has_value()},
-                                                {"alpha", flags.alpha.has_value()}};
-    for (const auto& [name, given] : all) {
-      const std::string place = "--set search." + name + ":";
-      if (given && message.starts_with(place)) {
-        throw ConfigError("--" + name + message.substr(place.size() - 1));
-      }
-    }
-    throw;
-  }
-}
-
-}  // namespace
-
 LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context) {
-  for (const auto& run : flags.runs) require_no_text(run);
-  LoadedEnsemble loaded = load_with_flags(flags, context);
+  const std::vector<std::string> assignments = flags.assignments();
+  LoadedEnsemble loaded =
+      load_ensemble(flags.runs, context.device, assignments, load_model_to_search);
   if (loaded.experiment().data.task != task) {
     throw ConfigError(flags.runs.front().string() +
                       (task == Task::translation
@@ -96,7 +57,7 @@ LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context
                            : ": a translator (data.task=translation); use attn translate"));
   }
   const SearchConfig& search = loaded.experiment().search;
-  for (const std::string& assignment : flags.assignments()) {
+  for (const std::string& assignment : assignments) {
     const std::string path = assigned_path(assignment);
     require(search.method == SearchMethod::beam || (path != "beam" && path != "search.beam"),
             "search.beam", search.beam, "requires method=beam; set samples for method=sample");

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/experiment/loaded_ensemble.h"
+#include "app/experiment/checkpoint.h"
 #include "app/machine/context.h"
 #include "data/tokenizer.h"
 

@@ -55,7 +55,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
   command
       ->add_option("--seconds", options->cost.seconds,
                    "with --dry-run: seconds of training the first row")
-      ->check(number_from(0.001, 3600.0))
+      ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str()
       ->needs(dry_run);
   CLI::Option* slurm =

@@ -24,7 +24,7 @@ void add_train_command(CLI::App& app, Context& context) {
   command
       ->add_option("--wait", options->patience,
                    "seconds to wait for another process that is training this run (default: 0)")
-      ->check(number_from(0.0, 1e9));
+      ->check(CLI::Range(0.0, 1e9));
   add_set(command, options->assignments);
   command->callback([options, &context] { context.exit_code = train(*options, context); });
 }

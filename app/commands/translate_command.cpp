@@ -9,7 +9,7 @@
 
 #include "app/commands/input_chunks.h"
 #include "app/commands/search_flags.h"
-#include "app/experiment/loaded_ensemble.h"
+#include "app/experiment/checkpoint.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"

@@ -5,10 +5,9 @@
 #include <string>
 
 #include "app/commands/input_chunks.h"
-#include "app/commands/stdin_lines.h"
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/input_kind.h"
 #include "app/experiment/progress_line.h"
+#include "app/experiment/run_directory.h"
 #include "data/tokenizer.h"
 
 namespace attn {
@@ -38,14 +37,7 @@ void vocab(const VocabOptions& options) {
     return;
   }
   int64_t number = 0;
-  InputProgress read;
-  const ProgressLine progress({.what = "encoding",
-                               .unit = "lines",
-                               .done = [&] { return read.lines(); },
-                               .total = [&] { return read.all_lines(); }},
-                              output_is_hidden());
   for (std::string line; next_stdin_line(line, ++number);) {
-    read.add(static_cast<int64_t>(line.size()));
     const char* separator = "";
     for (const int32_t token : tokenizer->encode(line)) {
       std::cout << separator << tokenizer->piece(token);

@@ -8,7 +8,7 @@
 namespace attn {
 
 struct AverageOptions {
-  std::filesystem::path run;     ///< or RUN@STEP: average the checkpoints up to this step
+  std::filesystem::path run;
   int64_t last = 5;              ///< number of scheduled checkpoints
   std::filesystem::path output;  ///< empty: RUN/averaged
   bool at_most = false;          ///< average fewer checkpoints if the run has fewer
@@ -16,17 +16,9 @@ struct AverageOptions {
   int64_t last_step = 0;
 };
 
-struct AverageOutput {
-  int64_t checkpoints = 0;  ///< number of them
-  int64_t first_step = 0, last_step = 0;
-  std::filesystem::path path;
-
-  /// "mean of 5 checkpoints, steps 1200 to 2000: runs/tiny/averaged".
-  std::string description() const;
-};
-
-/// Writes the averaged checkpoint. Throws ConfigError if the run has fewer than `last` checkpoints
-/// (with `at_most`, none), and DataError if the output exists and is not an average.
-AverageOutput average(AverageOptions options);
+/// Writes the averaged checkpoint; returns "mean of 5 checkpoints, steps 1200 to 2000:
+/// runs/tiny/averaged". Throws ConfigError if the run has fewer than `last` checkpoints (with
+/// `at_most`, none), and DataError if the output exists and is not an average.
+std::string average(const AverageOptions& options);
 
 }  // namespace attn

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <iostream>
 #include <set>
+#include <utility>
 
 #include "app/experiment/run_result.h"
 #include "base/error.h"
@@ -26,35 +27,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::array<std::string, 2> kSearchSections = {"search", "runtime"};
-constexpr std::array<std::string_view, 4> kTrainedSections = {"data.", "model.", "train.", "eval."};
 constexpr std::array<std::string_view, 4> kEvaluationData = {
     "data.valid", "data.cache", "data.batch_tokens", "data.max_length"};
 constexpr int64_t kLargestTags = int64_t{1} << 28;
-
-// The last known step of a run that has saved a checkpoint, else 0.
-int64_t saved_step(const RunDirectory& run) {
-  const fs::path folder = run.checkpoints();
-  const auto result = read_result(run);
-  int64_t step = result ? result->step : 0;
-  const auto stored = list_checkpoints(folder);
-  if (!stored.empty()) step = std::max({step, stored.back().step, int64_t{1}});
-  int64_t measured = 0;
-  for (const Json& record : read_metrics(run)) {
-    measured = std::max(measured, step_of(record));
-  }
-  const auto described = read_run_file(run);
-  const bool saved = step > 0 || fs::exists(best_mark(folder)) ||
-                     (described && described->contains(kFirstCheckpoint));
-  return saved ? std::max({step, measured, int64_t{1}}) : 0;
-}
 
 // Other options would have no effect on the trained weights, or not that of a training run with
 // them.
 void require_evaluation_options(const std::vector<std::string>& assignments) {
   for (const std::string& assignment : assignments) {
-    const std::string path = assignment.substr(0, assignment.find('='));
-    const std::string section = path.substr(0, path.find_first_of(".["));
+    const std::string path = assigned_path(assignment), section = path.substr(0, path.find('.'));
     const bool trained =
         section == "model" || section == "train" || section == "seed" ||
         (section == "data" && std::ranges::find(kEvaluationData, path) == kEvaluationData.end());
@@ -68,18 +49,13 @@ void require_evaluation_options(const std::vector<std::string>& assignments) {
 std::vector<std::string> search_assignments(std::vector<std::string> assignments) {
   const Json runtime = write_config(RuntimeConfig{});
   for (std::string& assignment : assignments) {
-    const bool whole = std::any_of(
-        kSearchSections.begin(), kSearchSections.end(), [&](const std::string& section) {
-          return assignment.starts_with(section + ".") || assignment.starts_with(section + "=");
-        });
-    for (const std::string_view section : kTrainedSections) {
-      if (!assignment.starts_with(section)) continue;
+    const std::string path = assigned_path(assignment), section = path.substr(0, path.find('.'));
+    if (section == "search" || section == "runtime") continue;
+    if (section != path && schema_of<Experiment>().inner.contains(section)) {
       throw ConfigError("--set " + assignment +
                         ": only options of search and runtime can be set for a trained model");
     }
-    if (whole) continue;
-    const std::string name = assignment.substr(0, assignment.find('='));
-    assignment.insert(0, runtime.contains(name) ? "runtime." : "search.");
+    assignment.insert(0, runtime.contains(path) ? "runtime." : "search.");
   }
   return assignments;
 }
@@ -150,6 +126,78 @@ std::string edited_text() {
     }
   }
   return text;
+}
+
+[[noreturn]] void differ(const LoadedModel& first, const LoadedModel& other,
+                         const std::string& how) {
+  throw ConfigError(first.directory.path().string() + " and " + other.directory.path().string() +
+                    ": " + how);
+}
+
+// The pieces and their order; the segmentation of the first run's tokenizer is used for all.
+void require_same_vocabulary(const LoadedModel& first, const LoadedModel& other, const char* side,
+                             const Tokenizer& expected, const Tokenizer& found) {
+  const std::string remedy = "; the members of an ensemble must share their vocabularies (data." +
+                             std::string(side) + "_model)";
+  if (expected.size() != found.size()) {
+    differ(first, other,
+           std::string(side) + " vocabularies of " + std::to_string(expected.size()) + " and " +
+               std::to_string(found.size()) + " tokens" + remedy);
+  }
+  if (expected.serialized() == found.serialized()) return;
+  for (int64_t id = 0; id < expected.size(); ++id) {
+    if (expected.piece(id) == found.piece(id)) continue;
+    differ(first, other,
+           "different " + std::string(side) + " vocabularies: token " + std::to_string(id) +
+               " is \"" + expected.piece(id) + "\" and \"" + found.piece(id) + "\"" + remedy);
+  }
+  if (expected.bos() != found.bos() || expected.eos() != found.eos()) {
+    differ(first, other,
+           "different BOS or EOS in the " + std::string(side) + " vocabulary" + remedy);
+  }
+}
+
+void require_compatible(const LoadedModel& first, const LoadedModel& other) {
+  const DataConfig &expected = first.experiment.data, &found = other.experiment.data;
+  if (expected.task != found.task) {
+    differ(first, other,
+           "data.task " + std::string(enum_name(expected.task)) + " and " +
+               std::string(enum_name(found.task)) + "; an ensemble needs one task");
+  }
+  if (expected.task == Task::parsing && expected.tree_form != found.tree_form) {
+    differ(first, other,
+           "data.tree_form " + std::string(enum_name(expected.tree_form)) + " and " +
+               std::string(enum_name(found.tree_form)) + "; an ensemble needs one form of trees");
+  }
+  require_same_vocabulary(first, other, "source", *first.tokenizers.source,
+                          *other.tokenizers.source);
+  require_same_vocabulary(first, other, "target", *first.tokenizers.target,
+                          *other.tokenizers.target);
+  const auto features_of = [](const LoadedModel& model) {
+    const SourceFeatures* features = model.tokenizers.features.get();
+    return features != nullptr ? features->fingerprint() : 0;
+  };
+  if (features_of(first) != features_of(other)) {
+    differ(first, other,
+           "different tags or word features of the source (data.tag, data.word_classes, "
+           "data.word_pieces); an ensemble needs the same");
+  }
+}
+
+LoadedEnsemble combined(std::vector<LoadedModel> members) {
+  const LoadedModel& first = members.front();
+  Tokenizers tokenizers = first.tokenizers;
+  std::vector<Seq2SeqModel*> models;
+  for (const LoadedModel& member : members) {
+    require_compatible(first, member);
+    // For members that count words; others do not use the second position.
+    if (!tokenizers.target_counter) tokenizers.target_counter = member.tokenizers.target_counter;
+    models.push_back(member.model.get());
+  }
+  Ensemble ensemble(std::move(models), first.experiment.search.ensemble);
+  return {.members = std::move(members),
+          .tokenizers = std::move(tokenizers),
+          .models = std::move(ensemble)};
 }
 
 }  // namespace
@@ -234,46 +282,6 @@ std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tok
   return model;
 }
 
-void require_no_checkpoint(const fs::path& path) {
-  if (const auto selector = checkpoint_selector(path)) {
-    throw ConfigError(path.string() + ": a run resumes from its newest checkpoint; give the run, " +
-                      selector->run.string());
-  }
-  const fs::path whole = fs::absolute(path / ".").lexically_normal().parent_path();
-  const bool folder = RunDirectory::is_checkpoints(whole);
-  const RunDirectory run =
-      folder ? RunDirectory::of_checkpoints(whole) : RunDirectory::of_checkpoint(whole);
-  const bool inside = run.path() != whole && run.has_config();
-  if (!fs::is_directory(path) || (!inside && !ModelDirectory(path).has_weights())) return;
-  const fs::path shown =
-      path.is_absolute() ? run.path() : run.path().lexically_proximate(fs::current_path());
-  throw ConfigError(
-      path.string() + ": is " + (folder ? "a run's checkpoint directory" : "a checkpoint") +
-      ", not a run; " +
-      (inside ? "the run is " + shown.string() : "give the run directory it belongs to"));
-}
-
-std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
-  const fs::path folder = run.checkpoints();
-  auto newest = latest_checkpoint(folder, checkpoint_files, Verified::tensors);
-  if (newest) return newest;
-  const int64_t step = saved_step(run);
-  if (step == 0) return {};
-  std::string missing = folder.string() + " has none";
-  const auto broken = list_checkpoints(folder);
-  if (!fs::exists(folder)) missing = "there is no " + folder.string();
-  try {
-    if (!broken.empty()) {
-      verify_checkpoint(broken.back().path, checkpoint_files, Verified::tensors);
-    }
-  } catch (const DataError& error) {
-    missing = error.what();
-  }
-  throw DataError(run.path().string() + ": trained to step " + std::to_string(step) +
-                  ", but no checkpoint is complete (" + missing +
-                  "); restore the missing files, or start a new run with --run");
-}
-
 LoadedModel load_model(const fs::path& path, torch::Device device,
                        const std::vector<std::string>& assignments) {
   require_evaluation_options(assignments);
@@ -316,6 +324,21 @@ std::vector<std::string> paths_as_read() {
   std::vector<std::string> names;
   for (const FastPath path : paths_run_as_read()) names.emplace_back(enum_name(path));
   return names;
+}
+
+std::string LoadedEnsemble::description() const {
+  std::string list;
+  for (const LoadedModel& member : members) {
+    list += (list.empty() ? "" : ", ") + member.directory.path().string();
+  }
+  return members.size() == 1 ? list : std::to_string(members.size()) + " models: " + list;
+}
+
+LoadedEnsemble load_ensemble(std::span<const fs::path> paths, torch::Device device,
+                             const std::vector<std::string>& assignments, LoadModel* load) {
+  std::vector<LoadedModel> members;
+  for (const fs::path& path : paths) members.push_back(load(path, device, assignments));
+  return combined(std::move(members));
 }
 
 }  // namespace attn

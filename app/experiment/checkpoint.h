@@ -1,12 +1,13 @@
-// Saves and loads models: weights, resolved config and tokenizers, in a self-contained directory (a
-// checkpoint or an average). The format of the weight and optimizer files is in train/checkpoint,
-// the list of a run's checkpoints in train/checkpoint_store, and all file names are in
-// app/experiment/run_directory.
+// Saves and loads models, one or several to be combined: weights, resolved config and tokenizers,
+// in a self-contained directory (a checkpoint or an average). The format of the weight and
+// optimizer files is in train/checkpoint, the list of a run's checkpoints in
+// train/checkpoint_store, and all file names are in app/experiment/run_directory.
 #pragma once
 
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "app/experiment/find_checkpoint.h"
 #include "app/experiment/run_directory.h"
 #include "data/tokenizer.h"
+#include "eval/search/ensemble.h"
 #include "model/seq2seq.h"
 #include "train/checkpoint_store.h"
 #include "train/fast_path_check.h"
@@ -49,15 +51,6 @@ struct LoadedModel {
   std::shared_ptr<Seq2SeqModel> model;
 };
 
-/// Throws ConfigError naming the run if `path` is a checkpoint, a run's checkpoint directory or a
-/// selector such as RUN@best instead of a run.
-void require_no_checkpoint(const std::filesystem::path& path);
-
-/// The newest checkpoint whose files are whole and have their checksums; std::nullopt before the
-/// first. Throws DataError if the run has saved checkpoints but none is valid any more: such a run
-/// can be neither resumed nor restarted in its directory.
-std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run);
-
 /// Finds the checkpoint (find_checkpoint) and loads config, tokenizers and weights onto the device.
 /// The assignments override options of the experiment, including runtime, but not the model's
 /// shape. Throws ConfigError or DataError.
@@ -76,5 +69,23 @@ void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const Fast
 
 /// The value of kAsRead (run_result.h) for this process.
 std::vector<std::string> paths_as_read();
+
+/// At least one loaded model. The first one's experiment and tokenizers apply to all.
+struct LoadedEnsemble {
+  std::vector<LoadedModel> members;
+  Tokenizers tokenizers;
+  Ensemble models;
+
+  const Experiment& experiment() const { return members.front().experiment; }
+  /// "runs/a/averaged", or "3 models: runs/a/averaged, runs/b/averaged, runs/c/averaged".
+  std::string description() const;
+};
+
+/// Loads each with `load`: load_model or load_model_to_search. Throws ConfigError naming two runs
+/// whose tasks, tree forms or vocabularies differ.
+using LoadModel = LoadedModel(const std::filesystem::path& path, torch::Device device,
+                              const std::vector<std::string>& assignments);
+LoadedEnsemble load_ensemble(std::span<const std::filesystem::path> paths, torch::Device device,
+                             const std::vector<std::string>& assignments, LoadModel* load);
 
 }  // namespace attn

@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "app/experiment/input_kind.h"
+#include "app/experiment/run_directory.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -18,7 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMaxChain = 16;
-constexpr int64_t kMaxFiles = 256;  // with those of bases and of their bases
 
 // Prefixes the errors of a section's validate() with the section's path.
 template <class Check>
@@ -49,12 +48,11 @@ Json read_json(const fs::path& file) {
 
 // Merges the files of "base" into `config`, in order, then `json`.
 void apply_with_base(Json& config, Json json, const std::string& name, const fs::path& folder,
-                     int depth, int64_t& files_read) {
+                     int depth) {
   if (!json.is_object()) throw ConfigError(name + ": the config must be an object");
   if (depth > 0 && is_sweep_file(json)) {
     throw ConfigError(name + ": a sweep, not a config; \"base\" and \"patch\" name configs");
   }
-  if (++files_read > kMaxFiles) throw ConfigError(name + ": base: more than 256 configs");
   if (const auto base = json.find("base"); base != json.end()) {
     const Json files = base->is_array() ? *base : Json::array({*base});
     if (depth >= kMaxChain)
@@ -67,8 +65,7 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
       if (!fs::exists(path)) {
         throw ConfigError(name + ": base: '" + path.string() + "': no such file");
       }
-      apply_with_base(config, read_json(path), path.string(), path.parent_path(), depth + 1,
-                      files_read);
+      apply_with_base(config, read_json(path), path.string(), path.parent_path(), depth + 1);
     }
     json.erase("base");
   }
@@ -129,18 +126,6 @@ std::string place_of(const std::string& message, const std::string& name,
   return assigned ? "--set " : name + ": ";
 }
 
-// The system's functions end a path at NUL.
-void require_no_nul(const Json& json, const std::string& path) {
-  if (json.is_string() && json.get_ref<const std::string&>().find('\0') != std::string::npos) {
-    throw ConfigError(path + ": contains the character NUL (\\u0000); remove it");
-  }
-  if (!json.is_structured()) return;
-  for (const auto& [key, value] : json.items()) {
-    const std::string part = json.is_array() ? "[" + key + "]" : (path.empty() ? "" : ".") + key;
-    require_no_nul(value, path + part);
-  }
-}
-
 // Gives a Transformer's d_k and d_v their default, "auto": d_model / heads. Only after all patches
 // have been merged, so that one that changes heads alone changes them, too.
 void resolve_head_widths(Json& config) {
@@ -170,7 +155,6 @@ Experiment read_merged(Json merged, const std::string& name,
                        const std::vector<std::string>& assignments) {
   Experiment experiment;
   try {
-    require_no_nul(merged, "");
     resolve_head_widths(merged);
     if (merged.contains("search") && !merged["search"].is_null()) {
       read_config(experiment.search, merged["search"], "search");
@@ -263,11 +247,6 @@ void Experiment::require_texts() const {
   for (const EvaluatorConfig& config : eval) config.require_text(data);
 }
 
-Experiment resolve_experiment(Json json, const std::string& name, const fs::path& folder,
-                              const std::vector<std::string>& assignments) {
-  return resolve_patches({std::move(json)}, name, folder, assignments);
-}
-
 std::string option_path(std::string_view name) {
   for (const FieldDoc& doc : explain_config(Experiment{})) {
     const std::string_view path = doc.path;
@@ -291,11 +270,10 @@ std::string assigned_section(const std::string& assignment) {
   return "";
 }
 
-Experiment resolve_patches(const std::vector<Json>& patches, const std::string& name,
-                           const fs::path& folder, const std::vector<std::string>& assignments) {
+Experiment resolve_experiment(const std::vector<Json>& patches, const std::string& name,
+                              const fs::path& folder, const std::vector<std::string>& assignments) {
   Json merged = Json::object();
-  int64_t files_read = 0;
-  for (const Json& patch : patches) apply_with_base(merged, patch, name, folder, 0, files_read);
+  for (const Json& patch : patches) apply_with_base(merged, patch, name, folder, 0);
   apply_assignments(merged, assignments);
   return read_merged(std::move(merged), name, assignments);
 }
@@ -306,21 +284,18 @@ Experiment read_resolved(Json json, const std::string& name,
   return read_merged(std::move(json), name, assignments);
 }
 
-Experiment load_resolved(const fs::path& file, const std::vector<std::string>& assignments) {
-  return read_resolved(read_json(file), file.string(), assignments);
-}
-
 Experiment load_description(const ModelDirectory& directory,
                             const std::vector<std::string>& assignments) {
-  require_regular_file(directory.config());  // opening a pipe would wait for its writer
+  const fs::path file = directory.config();
+  require_regular_file(file);  // opening a pipe would wait for its writer
   try {
-    Experiment described = load_resolved(directory.config(), {});
+    Experiment described = read_resolved(read_json(file), file.string());
     if (assignments.empty()) return described;
   } catch (const ConfigError& error) {  // in a file that attn wrote
     throw DataError(std::string(error.what()) + "; restore the file, or delete " +
                     directory.path().string() + " to retrain the run");
   }
-  return load_resolved(directory.config(), assignments);
+  return read_resolved(read_json(file), file.string(), assignments);
 }
 
 Json write_experiment(const Experiment& experiment) {
@@ -344,7 +319,7 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
 
 Experiment load_experiment(const fs::path& file, const std::vector<std::string>& assignments) {
   require_input(file, {InputKind::config});
-  return resolve_experiment(read_json(file), file.string(), file.parent_path(), assignments);
+  return resolve_experiment({read_json(file)}, file.string(), file.parent_path(), assignments);
 }
 
 }  // namespace attn

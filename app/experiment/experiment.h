@@ -8,14 +8,54 @@
 #include <vector>
 
 #include "app/experiment/run_directory.h"
-#include "app/experiment/runtime.h"
+#include "base/check.h"
 #include "base/json_config.h"
 #include "data/config.h"
 #include "eval/tasks/evaluator_config.h"
+#include "kernels/fast_path.h"
 #include "model/config.h"
 #include "train/config.h"
 
 namespace attn {
+
+/// Whether updates on a GPU are captured as CUDA graphs.
+enum class GraphUse { automatic, off };
+
+template <>
+struct EnumNames<GraphUse> {
+  static constexpr auto values =
+      std::to_array<EnumName<GraphUse>>({{GraphUse::automatic, "auto"}, {GraphUse::off, "off"}});
+};
+
+/// The section "runtime": choices of implementation. They change results only by rounding, and may
+/// change when a run is resumed.
+struct RuntimeConfig {
+  Kernels kernels = Kernels::automatic;
+  GraphUse graphs = GraphUse::automatic;
+  bool shard_optimizer = false;
+  double timeout = 60.0;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit(
+        "kernels", self.kernels,
+        "fast implementations of the model's formulas: auto (where they compute the formula as it "
+        "is read in model/ and train/), strict (the same, and an edited formula is an error) or "
+        "off (everything is computed as it is read)");
+    visit("graphs", self.graphs,
+          "training on a GPU: launch an update's kernels as CUDA graphs (auto: where the model "
+          "allows it), or one by one (off); results are the same");
+    visit("shard_optimizer", self.shard_optimizer,
+          "training with several processes: shard the optimizer state (ZeRO stage 1); each process "
+          "updates a part of the weights");
+    visit("timeout", self.timeout,
+          "training with several processes: seconds without a message after which one is "
+          "considered dead");
+  }
+  bool operator==(const RuntimeConfig&) const = default;
+  /// Throws ConfigError naming the first invalid option.
+  void validate() const { require(timeout >= 1, "timeout", timeout, "must be 1 second or more"); }
+};
 
 struct Experiment {
   std::string about;
@@ -59,8 +99,9 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
 Experiment load_experiment(const std::filesystem::path& file,
                            const std::vector<std::string>& assignments = {});
 
-/// The same from JSON. `name` is for messages; paths in "base" are relative to `folder`.
-Experiment resolve_experiment(Json json, const std::string& name,
+/// The same from patches, merged in order. `name` is for messages; paths in "base" are relative to
+/// `folder`.
+Experiment resolve_experiment(const std::vector<Json>& patches, const std::string& name,
                               const std::filesystem::path& folder,
                               const std::vector<std::string>& assignments = {});
 
@@ -72,11 +113,6 @@ std::string option_path(std::string_view name);
 /// model.architecture=recurrent or model={"architecture": …}; "" for others.
 std::string assigned_section(const std::string& assignment);
 
-/// The same from several patches, merged in order.
-Experiment resolve_patches(const std::vector<Json>& patches, const std::string& name,
-                           const std::filesystem::path& folder,
-                           const std::vector<std::string>& assignments = {});
-
 /// JSON that load_experiment reads back as the same experiment. Search options of evaluators are
 /// omitted if equal to those in "search", so that they still inherit it when it changes.
 Json write_experiment(const Experiment& experiment);
@@ -85,9 +121,6 @@ Json write_experiment(const Experiment& experiment);
 Experiment read_resolved(Json json, const std::string& name,
                          const std::vector<std::string>& assignments = {});
 
-/// The same from a file. Throws ConfigError or DataError.
-Experiment load_resolved(const std::filesystem::path& file,
-                         const std::vector<std::string>& assignments = {});
 /// The same from config.json of a run or a checkpoint. Throws DataError with the remedy for an
 /// invalid file, which attn wrote, and ConfigError for an invalid assignment.
 Experiment load_description(const ModelDirectory& directory,

@@ -3,13 +3,11 @@
 #include <array>
 #include <string_view>
 
-#include "app/experiment/input_kind.h"
-#include "app/experiment/run_directory.h"
+#include "app/experiment/run_result.h"
 #include "app/machine/shell.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse_number.h"
-#include "train/checkpoint_store.h"
 
 namespace attn {
 namespace {
@@ -118,11 +116,6 @@ std::optional<int64_t> selected_step(const CheckpointSelector& selector) {
                     inventory(selector.run));
 }
 
-bool is_best_mark(const fs::path& path) {
-  const fs::path folder = path.parent_path();
-  return RunDirectory::is_checkpoints(folder) && path == best_mark(folder);
-}
-
 fs::path find_checkpoint(const fs::path& path) {
   if (const auto selector = checkpoint_selector(path)) return find_selected(*selector);
   const RunDirectory run(path);
@@ -143,18 +136,58 @@ fs::path find_checkpoint(const fs::path& path) {
     throw ConfigError(path.string() + ": a run's checkpoint directory; give the run, " +
                       its.string() + ", or " + its.string() + "@best; " + inventory(its));
   }
-  if (is_best_mark(path)) {
-    return find_selected(
-        {.run = RunDirectory::of_checkpoints(path.parent_path()).path(), .which = "best"});
-  }
   if (!fs::is_directory(path)) {
-    throw DataError(path.string() + ": a file; give the directory of a run or checkpoint");
+    throw DataError(
+        path.string() +
+        ": a file; give the directory of a run or checkpoint, and a text with --input or on "
+        "standard input");
   }
   const fs::path checkpoints = run.checkpoints();
   if (const auto best = best_checkpoint(checkpoints)) return best->checkpoint.path;
   if (const auto last = last_checkpoint(run)) return *last;
   throw DataError(path.string() + ": neither a checkpoint (no " + std::string(kWeightsFile) +
                   ") nor a run with checkpoints; train one with `attn train`");
+}
+
+void require_no_checkpoint(const fs::path& path) {
+  if (const auto selector = checkpoint_selector(path)) {
+    throw ConfigError(path.string() + ": a run resumes from its newest checkpoint; give the run, " +
+                      selector->run.string());
+  }
+  const fs::path whole = fs::absolute(path / ".").lexically_normal().parent_path();
+  const bool folder = RunDirectory::is_checkpoints(whole);
+  const RunDirectory run =
+      folder ? RunDirectory::of_checkpoints(whole) : RunDirectory::of_checkpoint(whole);
+  const bool inside = run.path() != whole && run.has_config();
+  if (!fs::is_directory(path) || (!inside && !ModelDirectory(path).has_weights())) return;
+  const fs::path shown =
+      path.is_absolute() ? run.path() : run.path().lexically_proximate(fs::current_path());
+  throw ConfigError(
+      path.string() + ": is " + (folder ? "a run's checkpoint directory" : "a checkpoint") +
+      ", not a run; " +
+      (inside ? "the run is " + shown.string() : "give the run directory it belongs to"));
+}
+
+std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
+  const fs::path folder = run.checkpoints();
+  auto newest = latest_checkpoint(folder, checkpoint_files, Verified::tensors);
+  if (newest) return newest;
+  const auto result = read_result(run);
+  const auto broken = list_checkpoints(folder);
+  if (!result && broken.empty()) return {};
+  std::string missing = folder.string() + " has none";
+  if (!fs::exists(folder)) missing = "there is no " + folder.string();
+  try {
+    if (!broken.empty()) {
+      verify_checkpoint(broken.back().path, checkpoint_files, Verified::tensors);
+    }
+  } catch (const DataError& error) {
+    missing = error.what();
+  }
+  throw DataError(run.path().string() + ": trained to step " +
+                  std::to_string(result ? result->step : broken.back().step) +
+                  ", but no checkpoint is complete (" + missing +
+                  "); restore the missing files, or start a new run with --run");
 }
 
 }  // namespace attn

@@ -1,9 +1,12 @@
-// Resolves a model argument to a checkpoint: a checkpoint, a run, or a selector such as RUN@best.
+// Resolves a model argument (a checkpoint, a run, RUN@best) and finds where a run resumes.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+
+#include "app/experiment/run_directory.h"
+#include "train/checkpoint_store.h"
 
 namespace attn {
 
@@ -11,10 +14,6 @@ namespace attn {
 inline constexpr const char* kModelArgument =
     "run, RUN@best, RUN@last, RUN@average, RUN@STEP, or checkpoint directory; for a run: the "
     "average if it exists, else the best checkpoint, else the last";
-
-/// Help text of the option --tag.
-inline constexpr const char* kTagHelp =
-    "tag of the sentences, one of data.tag and data.sources (default: data.tag)";
 
 /// A path such as "runs/base@best", split at the '@'.
 struct CheckpointSelector {
@@ -30,13 +29,17 @@ std::optional<CheckpointSelector> checkpoint_selector(const std::filesystem::pat
 /// lists the run's checkpoints, for anything else.
 std::optional<int64_t> selected_step(const CheckpointSelector& selector);
 
-/// Whether `path` is the file RUN/checkpoints/best, which names the best checkpoint.
-bool is_best_mark(const std::filesystem::path& path);
-
 /// The checkpoint directory to load for `path`: a checkpoint itself, the checkpoint of a selector,
-/// or for a run the average if it exists, else the best checkpoint, else the last. The file
-/// RUN/checkpoints/best selects the best checkpoint. Throws ConfigError or DataError, which lists
-/// the run's checkpoints.
+/// or for a run the average if it exists, else the best checkpoint, else the last. Throws
+/// ConfigError or DataError, which lists the run's checkpoints.
 std::filesystem::path find_checkpoint(const std::filesystem::path& path);
+
+/// Throws ConfigError naming the run if `path` is a checkpoint, a run's checkpoint directory or a
+/// selector such as RUN@best instead of a run.
+void require_no_checkpoint(const std::filesystem::path& path);
+
+/// The newest checkpoint whose files are whole and have their checksums; std::nullopt before the
+/// first. Throws DataError if none of the checkpoints is valid, or if a run with a result has none.
+std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run);
 
 }  // namespace attn

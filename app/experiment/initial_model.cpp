@@ -55,8 +55,8 @@ Tokenizers prepared(const Experiment& experiment, Tokenizers tokenizers) {
 
 // The tags of words in the training trees. Requires all symbols to be in the vocabulary.
 std::shared_ptr<const TagDictionary> known_tags(const DataConfig& text, const Tokenizer& target) {
-  const fs::path words = text_path(text.train, text.source),
-                 symbols = text_path(text.train, text.target);
+  const std::filesystem::path words = text_path(text.train, text.source),
+                              symbols = text_path(text.train, text.target);
   require_known_symbols(symbols, target);
   return std::make_shared<const TagDictionary>(
       learn_tags(words, symbols, text.tree_form, vocabulary_labels(target, text.tree_form)));
@@ -142,7 +142,8 @@ Tokenizers stored_tokenizers(const ModelDirectory& run, const Experiment& experi
 }
 
 Tokenizers training_tokenizers(const Experiment& experiment, const DataConfig& text,
-                               const InitialModel* initial, const fs::path& cache, const Log& log) {
+                               const InitialModel* initial, const std::filesystem::path& cache,
+                               const Log& log) {
   const DataConfig& data = experiment.data;
   check_texts(text_path(text.train, text.source), text_path(text.train, text.target));
   DataConfig once = with_vocabulary_text(data, cache);

@@ -23,20 +23,15 @@ constexpr Seconds kFirstLogged{60.0}, kLogEvery{300.0};
 
 }  // namespace
 
-std::string progress_text(const std::string& what, const std::string& unit, int64_t done,
-                          const ProgressTotal& total, double seconds) {
-  if (done <= 0 || seconds <= 0) return what + "  " + duration_text(seconds);
+std::string progress_text(const ProgressSource& source, int64_t done, double seconds) {
+  if (done <= 0 || seconds <= 0) return source.what + "  " + duration_text(seconds);
   const double rate = static_cast<double>(done) / seconds;
-  std::string text = what + format("  %lld", static_cast<long long>(done));
-  const bool has_total = total.count >= done;
-  if (has_total) {
-    text += format("/%s%lld", total.estimated ? "~" : "", static_cast<long long>(total.count));
-  }
-  text.append(" ").append(unit).append(format("  %.*f/s", rate < 100 ? 1 : 0, rate));
+  const bool has_total = source.total >= done;
+  std::string text = source.what + "  " + std::to_string(done);
+  if (has_total) text += "/" + std::to_string(source.total);
+  text += " " + source.unit + format("  %.*f/s", rate < 100 ? 1 : 0, rate);
   if (!has_total) return text;
-  return text.append("  ")
-      .append(duration_text(static_cast<double>(total.count - done) / rate))
-      .append(" left");
+  return text + "  " + duration_text(static_cast<double>(source.total - done) / rate) + " left";
 }
 
 bool output_is_hidden() {
@@ -64,9 +59,8 @@ void ProgressLine::run() {
   bool drawn = false;
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, wait, [this] { return end_; })) {
-    const std::string text = progress_text(
-        source_.what, source_.unit, source_.done ? source_.done() : 0,
-        source_.total ? source_.total() : ProgressTotal{}, Seconds(Clock::now() - begin).count());
+    const std::string text = progress_text(source_, source_.done ? source_.done() : 0,
+                                           Seconds(Clock::now() - begin).count());
     std::cerr << (terminal ? "\r\033[K" : "") << text << (terminal ? "" : "\n") << std::flush;
     drawn = terminal;
     wait = terminal ? kRedraw : kLogEvery;

@@ -16,23 +16,16 @@
 
 namespace attn {
 
-/// How much there is to do.
-struct ProgressTotal {
-  int64_t count = 0;       ///< 0: unknown
-  bool estimated = false;  ///< shown as "~2000"
-};
-
-/// "translating  120/2000 sentences  35.2/s  53 s left". Without a known total the remaining time
-/// is omitted; without a count the text is "averaging  12 s".
-std::string progress_text(const std::string& what, const std::string& unit, int64_t done,
-                          const ProgressTotal& total, double seconds);
-
 struct ProgressSource {
   std::string what;                    ///< "translating"
   std::string unit;                    ///< "sentences"
   std::function<int64_t()> done = {};  ///< called from another thread; empty: only show the time
-  std::function<ProgressTotal()> total = {};
+  int64_t total = 0;                   ///< 0: unknown
 };
+
+/// "translating  120/2000 sentences  35.2/s  53 s left" after 120 of them. Without a known total
+/// the remaining time is omitted; without a count the text is "averaging  12 s".
+std::string progress_text(const ProgressSource& source, int64_t done, double seconds);
 
 /// Shows progress from construction to destruction.
 class ProgressLine {

@@ -1,5 +1,21 @@
 #include "app/experiment/run_directory.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <iostream>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include "app/machine/shell.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "train/checkpoint_store.h"
 
 namespace attn {
@@ -7,72 +23,57 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kCheckpoints = "checkpoints";
-constexpr const char* kAveraged = "averaged";
-constexpr const char* kEvaluations = "eval";
-constexpr const char* kOutput = ".txt";
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kLongestName = 1000;
+
+// "process 12 on node7", for the message to others.
+std::string own_name() {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) host.front() = '\0';
+  return "process " + std::to_string(::getpid()) + " on " + host.data();
+}
+
+// The content of a JSON file; null if it is not valid JSON.
+Json json_of(const fs::path& path) {
+  if (!fs::is_regular_file(path) || fs::file_size(path) > kMaxConfigBytes) return {};
+  return Json::parse(read_file(path, kMaxConfigBytes), nullptr, false);
+}
+
+bool is_config_file(const Json& json) {
+  constexpr std::array sections = {"data", "model", "train", "search", "eval", "runtime"};
+  return json.is_object() && !json.contains("rows") &&
+         std::ranges::any_of(sections, [&](const char* key) { return json.contains(key); });
+}
+
+// A sweep directory's sweep.json, which is not the sweep file that was given.
+bool is_plan(const Json& json) {
+  return is_sweep_file(json) && json.contains("source") && json["source"].is_string();
+}
+
+const char* noun_of(InputKind kind) {
+  constexpr std::array nouns = {"a file or directory", "a config",    "a sweep", "a run",
+                                "a sweep directory",   "a checkpoint"};
+  return nouns.at(static_cast<size_t>(kind));
+}
+
+// What to do with a path of this kind.
+std::string remedy(const fs::path& path, InputKind kind) {
+  const std::string word = shell_word(path.string());
+  if (kind == InputKind::config) return "train it with: attn train " + word;
+  if (kind == InputKind::sweep) return "train its rows with: attn sweep " + word;
+  if (kind == InputKind::run) return "resume it with: attn train " + word + " --resume";
+  if (kind == InputKind::sweep_directory) return "its runs are in it, ROW/seed-N";
+  return "its run is " + RunDirectory::of_checkpoint(path).path().string();
+}
 
 }  // namespace
-
-fs::path ModelDirectory::config() const {
-  return path_ / kConfigFile;
-}
-
-fs::path ModelDirectory::weights() const {
-  return path_ / kWeightsFile;
-}
-
-fs::path ModelDirectory::training_state() const {
-  return path_ / kTrainingStateFile;
-}
-
-fs::path ModelDirectory::evaluation() const {
-  return path_ / kEvaluationFile;
-}
-
-bool ModelDirectory::has_config() const {
-  return fs::exists(config());
-}
-
-bool ModelDirectory::has_weights() const {
-  return fs::exists(weights());
-}
 
 RunDirectory RunDirectory::of_checkpoint(const fs::path& checkpoint) {
   const fs::path path = ModelDirectory(checkpoint).path();
   const fs::path above = path.parent_path();
-  if (path.filename() == kAveraged) return above;
+  if (path.filename() == "averaged") return above;
   return is_checkpoints(above) ? of_checkpoints(above) : RunDirectory(path);
-}
-
-RunDirectory RunDirectory::of_checkpoints(const fs::path& folder) {
-  return folder.parent_path();
-}
-
-bool RunDirectory::is_checkpoints(const fs::path& folder) {
-  return folder.filename() == kCheckpoints;
-}
-
-fs::path RunDirectory::checkpoints() const {
-  return path() / kCheckpoints;
-}
-
-fs::path RunDirectory::averaged() const {
-  return path() / kAveraged;
-}
-
-std::string RunDirectory::output_name(const std::string& evaluator, int64_t step) {
-  std::string name = kEvaluations;
-  name.append("/").append(evaluator).append("-").append(std::to_string(step));
-  return name + kOutput;
-}
-
-fs::path RunDirectory::output(const std::string& evaluator, int64_t step) const {
-  return path() / output_name(evaluator, step);
-}
-
-fs::path RunDirectory::output(const std::string& evaluator) const {
-  return path() / kEvaluations / (evaluator + kOutput);
 }
 
 std::vector<fs::path> RunDirectory::results() const {
@@ -83,12 +84,83 @@ std::vector<fs::path> RunDirectory::results() const {
   return files;
 }
 
-bool RunDirectory::has_run() const {
-  return has_config() || has_trained();
-}
-
 bool RunDirectory::has_trained() const {
   return fs::exists(result()) || !list_checkpoints(checkpoints()).empty();
+}
+
+RunLock::RunLock(const fs::path& directory, double patience_seconds) {
+  make_directories(directory);
+  const fs::path path = RunDirectory(directory).lock();
+  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (file_ < 0) throw_file_error("write", path, errno);
+  const auto until = Clock::now() + std::chrono::duration<double>(patience_seconds);
+  while (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK) {
+      std::cerr << "attn: " << path.string() << ": the file system has no locks ("
+                << std::generic_category().message(errno)
+                << "); make sure that no other process trains this run\n";
+      return;
+    }
+    if (Clock::now() >= until) {
+      ::close(file_);
+      const std::string holder = read_file(path, kLongestName);
+      throw DataError(directory.string() + ": another process is training this run" +
+                      (holder.empty() ? "" : " (" + holder + ")") +
+                      "; wait for it, or use another directory with --run");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  const std::string name = own_name();
+  // On a full disk the lock holds without the name.
+  [[maybe_unused]] const bool written =
+      ::ftruncate(file_, 0) == 0 && ::write(file_, name.data(), name.size()) > 0;
+}
+
+RunLock::~RunLock() {
+  ::close(file_);
+}
+
+bool is_sweep_file(const Json& json) {
+  return json.is_object() && json.contains("rows") && !json.contains("model");
+}
+
+InputKind kind_of(const fs::path& path) {
+  if (!fs::is_directory(path)) {
+    const Json json = json_of(path);
+    return is_plan(json)          ? InputKind::sweep_directory
+           : is_sweep_file(json)  ? InputKind::sweep
+           : is_config_file(json) ? InputKind::config
+                                  : InputKind::other;
+  }
+  const ModelDirectory directory(path);
+  return is_plan(json_of(path / kSweepFile)) ? InputKind::sweep_directory
+         : directory.has_weights()           ? InputKind::checkpoint
+         : directory.has_config()            ? InputKind::run
+                                             : InputKind::other;
+}
+
+void require_input(const fs::path& path, const std::vector<InputKind>& expected) {
+  const InputKind kind = kind_of(path);
+  if (kind == InputKind::other || std::ranges::find(expected, kind) != expected.end()) return;
+  throw ConfigError(path.string() + ": " + noun_of(kind) + ", not " + noun_of(expected.front()) +
+                    "; " + remedy(path, kind));
+}
+
+void require_place(const fs::path& directory, InputKind kind, const std::vector<fs::path>& files) {
+  if (fs::exists(directory) && !fs::is_directory(directory)) {
+    throw ConfigError(directory.string() + ": a file; give a directory with --run");
+  }
+  require_input(directory, {kind});
+  const RunDirectory run(directory);
+  const bool own = kind == InputKind::run ? fs::exists(run.run_file()) || fs::exists(run.lock())
+                                          : kind_of(directory) == kind;
+  if (own) return;  // a config.json alone may be anybody's
+  for (const fs::path& file : files) {
+    if (!fs::exists(fs::symlink_status(file))) continue;
+    throw ConfigError(file.string() + ": exists, in a directory that is not " + noun_of(kind) +
+                      " yet, and would be replaced; give another directory with --run");
+  }
 }
 
 }  // namespace attn

@@ -1,4 +1,6 @@
-// The layout of a run directory. The names inside RUN/checkpoints are in train/checkpoint_store.
+// The layout of a run directory, its lock, and what kind of directory or file a path is: one that
+// was given to the wrong command is named for what it is, and nothing is written over what this
+// program has not written. The names inside RUN/checkpoints are in train/checkpoint_store.
 //
 // clang-format off
 //   RUN/config.json                    the resolved experiment
@@ -25,6 +27,9 @@
 #include <string>
 #include <vector>
 
+#include "base/json_patch.h"
+#include "train/checkpoint_store.h"
+
 namespace attn {
 
 /// What `attn report` writes into the directory of a run or a sweep, and tools/report beside it.
@@ -46,19 +51,19 @@ class ModelDirectory {
       : path_(path.has_filename() ? path : path.parent_path()) {}
 
   const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path config() const;
+  std::filesystem::path config() const { return path_ / kConfigFile; }
   std::filesystem::path shared_tokenizer() const { return path_ / "tokenizer.model"; }
   std::filesystem::path source_tokenizer() const { return path_ / "source.model"; }
   std::filesystem::path target_tokenizer() const { return path_ / "target.model"; }
   std::filesystem::path tags() const { return path_ / "tags.txt"; }
   std::filesystem::path features() const { return path_ / "features.txt"; }
   std::filesystem::path pieces() const { return path_ / "pieces.model"; }
-  std::filesystem::path weights() const;
-  std::filesystem::path training_state() const;
-  std::filesystem::path evaluation() const;
+  std::filesystem::path weights() const { return path_ / kWeightsFile; }
+  std::filesystem::path training_state() const { return path_ / kTrainingStateFile; }
+  std::filesystem::path evaluation() const { return path_ / kEvaluationFile; }
 
-  bool has_config() const;
-  bool has_weights() const;
+  bool has_config() const { return std::filesystem::exists(config()); }
+  bool has_weights() const { return std::filesystem::exists(weights()); }
 
  private:
   std::filesystem::path path_;
@@ -71,31 +76,78 @@ class RunDirectory : public ModelDirectory {
   /// The run that contains a checkpoint; the checkpoint itself if it is not inside a run.
   static RunDirectory of_checkpoint(const std::filesystem::path& checkpoint);
   /// The run of a checkpoint directory RUN/checkpoints.
-  static RunDirectory of_checkpoints(const std::filesystem::path& folder);
-  static bool is_checkpoints(const std::filesystem::path& folder);
+  static RunDirectory of_checkpoints(const std::filesystem::path& folder) {
+    return folder.parent_path();
+  }
+  static bool is_checkpoints(const std::filesystem::path& folder) {
+    return folder.filename() == "checkpoints";
+  }
 
   std::filesystem::path run_file() const { return path() / "run.json"; }
   std::filesystem::path log() const { return path() / "log.txt"; }
   std::filesystem::path metrics() const { return path() / "metrics.jsonl"; }
   std::filesystem::path result() const { return path() / "result.json"; }
   std::filesystem::path heads() const { return path() / "heads.json"; }
-  std::filesystem::path checkpoints() const;
-  std::filesystem::path averaged() const;
+  std::filesystem::path checkpoints() const { return path() / "checkpoints"; }
+  std::filesystem::path averaged() const { return path() / "averaged"; }
   std::filesystem::path cache() const { return path() / "cache"; }
   std::filesystem::path lock() const { return path() / "lock"; }
   /// The files that a run replaces by its own.
   std::vector<std::filesystem::path> results() const;
 
   /// The output file of an evaluator, relative to the run: "eval/valid-500.txt".
-  static std::string output_name(const std::string& evaluator, int64_t step);
+  static std::string output_name(const std::string& evaluator, int64_t step) {
+    return "eval/" + evaluator + "-" + std::to_string(step) + ".txt";
+  }
   /// Its path, and that of an evaluation without a step: RUN/eval/valid.txt.
-  std::filesystem::path output(const std::string& evaluator, int64_t step) const;
-  std::filesystem::path output(const std::string& evaluator) const;
+  std::filesystem::path output(const std::string& evaluator, int64_t step) const {
+    return path() / output_name(evaluator, step);
+  }
+  std::filesystem::path output(const std::string& evaluator) const {
+    return path() / "eval" / (evaluator + ".txt");
+  }
 
   /// Whether it has a config, a result or a checkpoint, even an incomplete one.
-  bool has_run() const;
+  bool has_run() const { return has_config() || has_trained(); }
   /// Whether it has a checkpoint or a result.
   bool has_trained() const;
 };
+
+/// RAII lock on DIRECTORY/lock by flock, which the system releases when the process ends, however
+/// it ends. On NFS it excludes other machines, too. Where the file system has no locks, a warning
+/// says so.
+class RunLock {
+ public:
+  /// Creates the directory if missing. Throws DataError, naming the process, if another one still
+  /// holds the lock after `patience_seconds`, or if the directory is not writable.
+  explicit RunLock(const std::filesystem::path& directory, double patience_seconds = 0.0);
+  ~RunLock();
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+ private:
+  int file_ = -1;
+};
+
+/// File name of the resolved plan in a sweep directory.
+inline constexpr const char* kSweepFile = "sweep.json";
+
+enum class InputKind { other, config, sweep, run, sweep_directory, checkpoint };
+
+/// `sweep_directory`: or its sweep.json. `other` includes what does not exist.
+InputKind kind_of(const std::filesystem::path& path);
+
+/// Whether the JSON is a sweep.
+bool is_sweep_file(const Json& json);
+
+/// Throws ConfigError if the path is of a kind other than these, which says what to do with it.
+/// Says nothing of `other`: whoever reads it does.
+void require_input(const std::filesystem::path& path, const std::vector<InputKind>& expected);
+
+/// Throws ConfigError if a run or a sweep cannot be written into `directory`: a file, a directory
+/// of another kind, or one that is not yet of this kind but has one of the files that would be
+/// written.
+void require_place(const std::filesystem::path& directory, InputKind kind,
+                   const std::vector<std::filesystem::path>& files);
 
 }  // namespace attn

@@ -1,9 +1,12 @@
 #include "app/experiment/run_result.h"
 
+#include <algorithm>
+#include <fstream>
 #include <set>
 
 #include "app/experiment/experiment.h"
-#include "app/machine/threads.h"
+#include "app/experiment/run_directory.h"
+#include "app/machine/shell.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "data/corpus.h"
@@ -42,12 +45,26 @@ bool is_record(const Json& record) {
   return step == record.end() || step->is_number_integer();
 }
 
-// A number from 1 to `max` in the run.json of a run that has started to train.
-std::optional<int64_t> recorded_count(const RunDirectory& run, const char* key, int64_t max) {
-  const auto facts = run.has_trained() ? read_run_file(run) : std::nullopt;
-  const auto count = facts ? number_at(*facts, key) : std::nullopt;
-  if (!count || *count < 1 || *count > static_cast<double>(max)) return {};
-  return static_cast<int64_t>(*count);
+constexpr std::string_view kFailed = "failed: ";
+constexpr std::streamoff kTail = 1 << 16;
+
+// Calls `look` with the lines at the end of the log, from `begin` on.
+template <class Look>
+void for_last_lines(const fs::path& log, std::streamoff begin, Look look) {
+  std::ifstream file(log, std::ios::binary | std::ios::ate);
+  if (!file) return;
+  file.seekg(std::max<std::streamoff>(file.tellg() - std::streampos(kTail), begin));
+  for (std::string line; std::getline(file, line);) look(line);
+}
+
+// The reason written by log_failure; std::nullopt unless it is the last line of the log.
+std::optional<std::string> logged_failure(const fs::path& log) {
+  std::string line;
+  for_last_lines(log, 0, [&](const std::string& one) {
+    if (!one.empty()) line = one;
+  });
+  if (!line.starts_with(kFailed)) return {};
+  return line.substr(kFailed.size());
 }
 
 }  // namespace
@@ -105,20 +122,11 @@ std::string as_read(const RunDirectory& run) {
   return list;
 }
 
-std::optional<int64_t> recorded_threads(const RunDirectory& run) {
-  return recorded_count(run, "threads", kMaxThreads);
-}
-
-int64_t recorded_processes(const RunDirectory& run) {
-  return recorded_count(run, kProcesses, 1 << 20).value_or(1);
-}
-
-int64_t recorded_parameters(const RunDirectory& run) {
-  return recorded_count(run, kParameters, int64_t{1} << 40).value_or(0);
-}
-
-std::optional<int64_t> recorded_row_step(const RunDirectory& run) {
-  return recorded_count(run, kRowStep, int64_t{1} << 40);
+std::optional<int64_t> recorded(const RunDirectory& run, const char* key, int64_t max) {
+  const auto facts = run.has_trained() ? read_run_file(run) : std::nullopt;
+  const auto count = facts ? number_at(*facts, key) : std::nullopt;
+  if (!count || *count < 1 || *count > static_cast<double>(max)) return {};
+  return static_cast<int64_t>(*count);
 }
 
 std::optional<double> number_at(const Json& record, const char* key) {
@@ -179,6 +187,41 @@ double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
         {.source = corpus.source_length(i) + 1, .target = corpus.target_length(i) + 1});
   }
   return 3 * sum;
+}
+
+std::string stop_line(const fs::path& run, int64_t step) {
+  return "stopped at step " + std::to_string(step) +
+         ", checkpoint saved; resume with: attn train " + shell_word(run.string()) + " --resume";
+}
+
+std::string last_error(const fs::path& log, std::uintmax_t begin) {
+  constexpr std::string_view kError = "attn: ";
+  std::string error, last;
+  for_last_lines(log, static_cast<std::streamoff>(begin), [&](const std::string& line) {
+    if (line.starts_with(kError)) error = line.substr(kError.size());
+    if (line.find_first_not_of("- \t") != std::string::npos) last = line;  // no rule of mpirun
+  });
+  return error.empty() ? last : error;
+}
+
+void log_failure(const fs::path& log, const std::string& why) noexcept {
+  try {
+    std::string line(why.substr(0, why.find_last_not_of('\n') + 1));
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    std::ofstream(log, std::ios::app) << kFailed << line << std::endl;
+  } catch (...) {  // the failure itself is reported
+  }
+}
+
+std::optional<std::string> failure_of(const fs::path& run) {
+  const RunDirectory directory(run);
+  const fs::path own = directory.log();
+  const fs::path outer = fs::path(directory.path()).concat(".log");
+  if (auto why = logged_failure(own)) return why;
+  std::error_code none;
+  const auto written = fs::last_write_time(own, none);
+  const bool resumed = !none && written > fs::last_write_time(outer, none);
+  return resumed && !none ? std::nullopt : logged_failure(outer);
 }
 
 }  // namespace attn

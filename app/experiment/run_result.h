@@ -1,9 +1,11 @@
-// Reads and writes result.json, the final results of a run, and reads run.json and metrics.jsonl.
-// result.json exists if and only if the run is finished.
+// What a run has recorded: result.json, its final results, which exist if and only if it is
+// finished; run.json and metrics.jsonl; and in the last line of its log, "failed: …", how it
+// failed.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -20,20 +22,16 @@ class EncodedCorpus;
 struct ModelConfig;
 struct VocabularySizes;
 
-/// Key in run.json: the step of the first checkpoint.
-inline constexpr const char* kFirstCheckpoint = "first_checkpoint";
-
-/// Key in run.json: the number of processes with which the run was started.
+/// Keys in run.json: processes with which the run was started, and threads of each; fp32 or bf16;
+/// trainable parameters; ClassRule::row_step of a run on a GPU.
 inline constexpr const char* kProcesses = "processes";
-inline constexpr const char* kPrecision = "precision";  ///< key in run.json: fp32 or bf16
+inline constexpr const char* kThreads = "threads";
+inline constexpr const char* kPrecision = "precision";
+inline constexpr const char* kParameters = "parameters";
+inline constexpr const char* kRowStep = "row_step";
 
 /// Key in run.json and result.json: the fast paths that were off because their formula was edited.
 inline constexpr const char* kAsRead = "as_read";
-
-/// Key in run.json: the number of trainable parameters.
-inline constexpr const char* kParameters = "parameters";
-/// ClassRule::row_step of a run on a GPU.
-inline constexpr const char* kRowStep = "row_step";
 
 /// How training ended: at train.steps, by early stopping (train.patience), or with weights that are
 /// worse than none.
@@ -126,15 +124,10 @@ std::optional<Json> read_run_file(const RunDirectory& run);
 /// their formula was edited; "" for none. Throws DataError.
 std::string as_read(const RunDirectory& run);
 
-/// Number of threads of each process with which a run was started, if known. Throws ConfigError or
-/// DataError.
-std::optional<int64_t> recorded_threads(const RunDirectory& run);
-/// Number of processes with which it was started. Throws like recorded_threads().
-int64_t recorded_processes(const RunDirectory& run);
-/// Its number of parameters, 0 if unknown. Throws like recorded_threads().
-int64_t recorded_parameters(const RunDirectory& run);
-/// ClassRule::row_step of its batches, if they were padded. Throws like recorded_threads().
-std::optional<int64_t> recorded_row_step(const RunDirectory& run);
+/// The number from 1 to `max` under `key` in the run.json of a run that has a checkpoint or a
+/// result; std::nullopt if unknown. Throws ConfigError or DataError.
+std::optional<int64_t> recorded(const RunDirectory& run, const char* key,
+                                int64_t max = int64_t{1} << 40);
 
 /// The number under `key` of a record; std::nullopt if missing or not finite (written as a string).
 std::optional<double> number_at(const Json& record, const char* key);
@@ -153,5 +146,20 @@ std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64
 /// backward pass computes two matrix products for each of the forward pass.
 double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
                    const VocabularySizes& vocabulary);
+
+/// The last line "attn: …" of a log, without "attn: ", from byte `begin` on, else the last line
+/// with more than dashes (launchers print rules); "" if there is none.
+std::string last_error(const std::filesystem::path& log, std::uintmax_t begin);
+
+/// "stopped at step 7, checkpoint saved; resume with …".
+std::string stop_line(const std::filesystem::path& run, int64_t step);
+
+/// Appends "failed: WHY" to a log. Errors are ignored.
+void log_failure(const std::filesystem::path& log, const std::string& why) noexcept;
+
+/// Why a run failed, from its own log or, for a run of a sweep, from the log beside its directory
+/// (seed-1.log), where the sweep records exits such as a kill by the out-of-memory killer.
+/// std::nullopt if the run has not failed or was resumed.
+std::optional<std::string> failure_of(const std::filesystem::path& run);
 
 }  // namespace attn

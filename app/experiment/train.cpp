@@ -8,10 +8,9 @@
 #include <string_view>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/failure.h"
-#include "app/experiment/input_kind.h"
 #include "app/experiment/process_group.h"
 #include "app/experiment/resume.h"
+#include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/shell.h"
@@ -110,10 +109,10 @@ std::string text_of(const Division& division) {
 // --threads does; returns what there is to say about it.
 std::string keep_division(const fs::path& run, const Context& context,
                           const ProcessGroup& processes) {
-  const auto started_threads = recorded_threads(run);
+  const auto started_threads = recorded(run, kThreads, kMaxThreads);
   if (!started_threads || context.device.is_cuda()) return "";
-  const Division started{recorded_processes(run), *started_threads};
-  const int64_t parameters = recorded_parameters(run);
+  const Division started{recorded(run, kProcesses).value_or(1), *started_threads};
+  const int64_t parameters = recorded(run, kParameters).value_or(0);
   Division now{processes.world.size(), torch::get_num_threads()};
   if (!context.threads && started.parts() % now.processes == 0) {
     const Division kept{now.processes, started.parts() / now.processes};

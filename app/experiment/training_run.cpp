@@ -1,13 +1,13 @@
 #include "app/experiment/training_run.h"
 
+#include <chrono>
 #include <cmath>
 
+#include "app/experiment/average.h"
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/failure.h"
 #include "app/experiment/run_result.h"
 #include "app/machine/device.h"
 #include "app/machine/exit_report.h"
-#include "app/machine/peak.h"
 #include "app/machine/signals.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -21,6 +21,20 @@
 namespace attn {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr const char* kScores = "eval";  // kinds of metrics
+constexpr const char* kAverageScores = "average";
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// Whether an evaluator gives the scores of another one, which may be missing.
+bool scores_alike(const EvaluatorConfig* former, EvaluatorConfig config) {
+  if (former == nullptr) return false;
+  config.every = former->every;
+  return write_config(*former) == write_config(config);
+}
 
 // Removes the result and head statistics of the run before its end, which it has not reached yet,
 // and renames its average: the checkpoints averaged may be gone.
@@ -68,15 +82,63 @@ std::string divergence(const Experiment& experiment, const RunDirectory& run,
   return diverged(last) ? text("training", last) : "";
 }
 
-// Recorded to detect deleted checkpoints later.
-void record_first_checkpoint(const RunDirectory& directory, int64_t step) {
-  auto run = read_run_file(directory);
-  if (!run || run->contains(kFirstCheckpoint)) return;
-  (*run)[kFirstCheckpoint] = step;
-  write_file_atomically(directory.run_file(), run->dump(2) + "\n");
+}  // namespace
+
+EvaluationResult TrainingRun::score(const Evaluator& evaluator) const {
+  const AveragedWeights averaged(trainer_->average());
+  return evaluator.run(*model_, directory_.output(evaluator.name(), step()));
 }
 
-}  // namespace
+void TrainingRun::log_scores(const char* kind, const Evaluator& evaluator,
+                             const EvaluationResult& result, double seconds, bool best) {
+  std::vector<MetricField> fields = {{"step", step()}, {"name", evaluator.name()}};
+  for (const auto& [key, value] : result.values) fields.emplace_back(key, value);
+  if (!result.signature.empty()) fields.emplace_back("signature", result.signature);
+  fields.emplace_back("text", evaluator.text_key());
+  fields.emplace_back("eval_seconds", seconds);
+  metrics_->write(kind, fields);
+  const std::string what =
+      std::string_view(kind) == kAverageScores ? kind : "step " + std::to_string(step());
+  progress_->log(what + "  " + evaluator.name() + "  " + result.line + "  (" +
+                 duration_text(seconds) + (best ? ", best so far)" : ")"));
+}
+
+// Averages the last checkpoints (train.average_last) into the run's `averaged` and scores it. The
+// model then has the averaged weights.
+void TrainingRun::score_average() {
+  progress_->log(average({.run = directory_.path(),
+                          .last = experiment_.train.average_last,
+                          .at_most = true,
+                          .last_step = step()}));
+  load_weights(ModelDirectory(directory_.averaged()).weights(), *model_);
+  for (const auto& evaluator : evaluators_) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto result = evaluator->run(*model_, directory_.output(evaluator->name(), step()));
+    log_scores(kAverageScores, *evaluator, result, seconds_since(begin));
+  }
+}
+
+// Scores the step with the evaluators that have no score of it, of the same text and options: a
+// resumed run with fewer steps or less patience than before ends at a step that was not known to be
+// the last, and its evaluators may have changed.
+void TrainingRun::score_missing() {
+  const auto scored = results_at(directory_, step());
+  // The checkpoint's config, not the run's, which the resume has changed. Without a checkpoint this
+  // process made the scores.
+  const ModelDirectory checkpoint(checkpoint_path(directory_.checkpoints(), step()));
+  const Experiment before = checkpoint.has_config() ? load_description(checkpoint) : experiment_;
+  for (size_t i = 0; i < evaluators_.size(); ++i) {
+    const Evaluator& evaluator = *evaluators_[i];
+    const auto found = scored.find(evaluator.name());
+    if (found != scored.end() && found->second.text == evaluator.text_key() &&
+        scores_alike(find_evaluator(before, evaluator.name()), experiment_.eval[i])) {
+      continue;
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    const auto result = score(evaluator);
+    log_scores(kScores, evaluator, result, seconds_since(begin));
+  }
+}
 
 bool TrainingRun::finished() const {
   return is_finished(trainer_->state, experiment_.train) && trainer_->state.evaluation_pending == 0;
@@ -108,11 +170,6 @@ bool TrainingRun::unless_stopped(const std::function<void()>& work) const {
   return from_first(world_, stopped) == 0;
 }
 
-// Fails early if the largest batch does not fit into memory.
-void TrainingRun::check_memory() {
-  trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
-}
-
 // Removes what was made before the end of the run, and saves options that may change on resume: the
 // number of steps, evaluation.
 void TrainingRun::update_config() {
@@ -125,7 +182,9 @@ LoopEnd TrainingRun::run() {
   LoopEnd end = LoopEnd::interrupted;
   catch_stop_signals();
   logging_failures([&] {
-    on_all_ranks(world_, [&] { check_memory(); });
+    on_all_ranks(world_, [&] {  // fails early if the largest batch does not fit into memory
+      trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
+    });
     on_rank_zero(world_, [&] { update_config(); });
     end = train_loop(*trainer_, experiment_.train, callbacks());
     if (end == LoopEnd::finished && step() < experiment_.train.steps) {
@@ -147,7 +206,7 @@ LoopCallbacks TrainingRun::callbacks() {
     if (is_rank_zero()) log_interval(interval);
   };
   for (size_t i = 0; i < experiment_.eval.size(); ++i) {
-    // At the end of training the average is scored instead (RunScorer::score_average).
+    // At the end of training the average is scored instead (score_average).
     if (experiment_.eval[i].every == 0 && experiment_.train.average_last > 0) continue;
     callbacks.evaluations.push_back(loop_evaluation(i));
   }
@@ -177,26 +236,26 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
           .selects_best = &config == deciding_evaluator(experiment_.eval),
           .lower_is_better = config.lower_is_better(),
           .run = [this, result, evaluator]() -> std::optional<double> {
-            if (!unless_stopped([&] { *result = scorer_->score(*evaluator); })) return {};
+            if (!unless_stopped([&] { *result = score(*evaluator); })) return {};
             return from_first(world_, result->selection_metric);
           },
           .log =
               [this, result, evaluator](bool best, double seconds) {
-                if (is_rank_zero()) scorer_->log(*evaluator, *result, best, seconds);
+                if (is_rank_zero()) log_scores(kScores, *evaluator, *result, seconds, best);
               }};
 }
 
 bool TrainingRun::write_result() {
-  return unless_stopped([this] { write_result_of_first(); });
+  return unless_stopped([this] { write_result_file(); });
 }
 
-void TrainingRun::write_result_of_first() {
+void TrainingRun::write_result_file() {
   if (has_result()) return;
   update_config();  // former results may have been made during training
   if (experiment_.train.average_last > 0) {
-    scorer_->score_average();
+    score_average();
   } else {
-    scorer_->score_missing();
+    score_missing();
   }
   const TrainState& state = trainer_->state;
   const VocabularySizes& vocabulary = model_->sizes();
@@ -262,7 +321,6 @@ void TrainingRun::write_checkpoint(const OptimizerState& whole) {
   save_training_state(saved.training_state(), *trainer_, whole);
   save_description(saved, experiment_, tokenizers_);
   directory.commit();
-  record_first_checkpoint(directory_, step());
   prune();
 }
 

@@ -13,8 +13,6 @@
 #include "app/experiment/process_group.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_directory.h"
-#include "app/experiment/run_lock.h"
-#include "app/experiment/run_scorer.h"
 #include "app/machine/context.h"
 #include "base/metrics_log.h"
 #include "data/batches.h"
@@ -55,7 +53,6 @@ class TrainingRun {
  private:
   bool is_rank_zero() const { return world_.is_rank_zero(); }
   void prepare(bool resume);
-  void prepare_first(bool resume);
   /// What all processes have: tokenizers, texts, model, stream and trainer.
   void make_trainer();
   /// Runs `work`; also logs the message of an exception.
@@ -67,17 +64,21 @@ class TrainingRun {
   std::string model_line(const std::string& begun_in) const;
   void load_data();
   std::filesystem::path cache() const;
-  void load_initial_weights();
-  void read_text_keys();
   void restore(bool resume, const OptimizerState& whole);
   bool deciding_text_changed();
   /// Whether training is finished and its result is written.
   bool has_result() const;
-  void check_memory();
   void update_config();
   LoopCallbacks callbacks();
   LoopEvaluation loop_evaluation(size_t index);
-  void write_result_of_first();
+  /// Scores the model, with the average of its weights if there is one (train.ema).
+  EvaluationResult score(const Evaluator& evaluator) const;
+  /// Writes scores to the metrics, of kind "eval" or "average", and to the log.
+  void log_scores(const char* kind, const Evaluator& evaluator, const EvaluationResult& result,
+                  double seconds, bool best = false);
+  void score_average();
+  void score_missing();
+  void write_result_file();
   void log_interval(const TrainingInterval& interval);
   void save();
   void write_checkpoint(const OptimizerState& whole);
@@ -95,13 +96,12 @@ class TrainingRun {
   std::unique_ptr<InitialModel> initial_;  // train.init_from, before the first update
   std::unique_ptr<EncodedCorpus> corpus_;
   std::unique_ptr<BatchStream> stream_;
-  Evaluators evaluators_;                     // first process only
-  std::map<std::string, std::string> texts_;  // training_keys() of what was read
+  std::vector<std::unique_ptr<Evaluator>> evaluators_;  // of experiment.eval; first process only
+  std::map<std::string, std::string> texts_;            // training_keys() of what was read
   std::shared_ptr<Seq2SeqModel> model_;
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<MetricsLog> metrics_;  // first process only
-  std::unique_ptr<RunScorer> scorer_;    // first process only
 };
 
 }  // namespace attn

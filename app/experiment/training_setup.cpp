@@ -11,7 +11,7 @@
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/training_run.h"
-#include "app/machine/provenance.h"
+#include "app/machine/device.h"
 #include "app/machine/signals.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -61,6 +61,16 @@ void rename_corrupt_checkpoints(const fs::path& checkpoints, int64_t newest_vali
   }
 }
 
+void remove_all_leftovers(const RunDirectory& run, const fs::path& cache) {
+  using std::chrono::hours;
+  remove_leftovers(run.checkpoints(), hours(0));  // written under the run's lock alone
+  remove_leftovers(run.output("").parent_path(), hours(0));
+  for (const StoredCheckpoint& checkpoint : list_checkpoints(run.checkpoints())) {
+    remove_leftovers(checkpoint.path, hours(0));
+  }
+  for (const fs::path& folder : {run.path(), cache}) remove_leftovers(folder, hours(24));
+}
+
 void require_same_text(const Json& started, uint64_t key, const std::string& text) {
   const auto found = started.find("data_key");
   if (found == started.end() || *found == Json(key)) return;
@@ -91,12 +101,17 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
 
 void TrainingRun::prepare(bool resume) {
   world_.set_timeout([seconds = experiment_.runtime.timeout] { return seconds; });
-  if (world_.size() > 1) {  // before a process writes what it makes of another text
-    on_all_ranks(world_, [&] { read_text_keys(); });
-    require_same(world_, Json(texts_).dump(),
-                 "training text; all processes must read the same files");
-  }
-  on_rank_zero(world_, [&] { prepare_first(resume); });
+  on_all_ranks(world_, [&] {  // before a process writes what it makes of another text
+    TextHashes hashes;
+    texts_ = training_keys(experiment_.data, hashes);
+  });
+  require_same(world_, Json(texts_).dump(),
+               "training text; all processes must read the same files");
+  on_rank_zero(world_, [&] {
+    if (resume) newest_ = checkpoint_to_resume(directory_);
+    remove_all_leftovers(directory_, cache());
+    make_trainer();
+  });
   on_all_ranks(world_, [&] {
     if (!is_rank_zero()) make_trainer();
   });
@@ -105,33 +120,18 @@ void TrainingRun::prepare(bool resume) {
   const OptimizerState whole = trainer_->collect_state();
   on_rank_zero(world_, [&] {
     restore(resume, whole);
-    load_initial_weights();
+    if (!initial_ || step() > 0) return;
+    for (const std::string& line : initial_->load_into(*model_, tokenizers_, experiment_)) {
+      progress_->log(line);
+    }
+    trainer_->average().restart();  // it began with the random weights
   });
   trainer_->distribute(whole);
   if (!is_rank_zero()) stream_->restore(trainer_->state.stream);
   on_rank_zero(world_, [&] {
     metrics_ = std::make_unique<MetricsLog>(directory_.metrics());
-    scorer_ = std::make_unique<RunScorer>(RunScorer::Parts{.experiment = experiment_,
-                                                           .directory = directory_,
-                                                           .evaluators = evaluators_,
-                                                           .model = *model_,
-                                                           .trainer = *trainer_,
-                                                           .progress = *progress_,
-                                                           .metrics = *metrics_});
     write_run_info();
   });
-}
-
-void TrainingRun::prepare_first(bool resume) {
-  if (resume) newest_ = checkpoint_to_resume(directory_);
-  using std::chrono::hours;
-  remove_leftovers(directory_.checkpoints(), hours(0));  // written under the run's lock alone
-  remove_leftovers(directory_.output("").parent_path(), hours(0));
-  for (const StoredCheckpoint& checkpoint : list_checkpoints(directory_.checkpoints())) {
-    remove_leftovers(checkpoint.path, hours(0));
-  }
-  for (const fs::path& folder : {directory_.path(), cache()}) remove_leftovers(folder, hours(24));
-  make_trainer();
 }
 
 void TrainingRun::make_trainer() {
@@ -155,7 +155,7 @@ void TrainingRun::make_trainer() {
                               .word_dropout = word_dropout()});
   ClassRule classes = class_rule(experiment_.data.batch_tokens, model_->max_length().value_or(0));
   // A resumed run pads as it did before: padding decides how results are rounded.
-  if (newest_) classes.row_step = recorded_row_step(directory_).value_or(classes.row_step);
+  if (newest_) classes.row_step = recorded(directory_, kRowStep).value_or(classes.row_step);
   trainer_ = std::make_unique<Trainer>(
       experiment_.train, static_cast<uint64_t>(experiment_.seed), *model_, *stream_,
       TrainerProcesses{.world = world_, .shard_optimizer = experiment_.runtime.shard_optimizer},
@@ -168,20 +168,6 @@ void TrainingRun::make_trainer() {
   check_and_report(*model_, experiment_.model, {.gradients = true, .precision = precision}, log);
 }
 
-// After restore(), and before the weights are sent to the other processes.
-void TrainingRun::load_initial_weights() {
-  if (!initial_ || step() > 0) return;
-  for (const std::string& line : initial_->load_into(*model_, tokenizers_, experiment_)) {
-    progress_->log(line);
-  }
-  trainer_->average().restart();  // it began with the random weights
-}
-
-void TrainingRun::read_text_keys() {
-  TextHashes hashes;
-  texts_ = training_keys(experiment_.data, hashes);
-}
-
 fs::path TrainingRun::cache() const {
   const std::string& shared = experiment_.data.cache;
   return shared.empty() ? directory_.cache() : fs::path(shared);
@@ -192,7 +178,6 @@ void TrainingRun::load_data() {
   const Log log = [this](const std::string& line) { progress_->log(line); };
   const DataConfig data =
       with_training_text(experiment_.data, cache(), static_cast<uint64_t>(experiment_.seed), log);
-  if (texts_.empty()) read_text_keys();
   // A trained run keeps its tokenizers, even if the text has changed; other processes read those of
   // the first.
   if (directory_.has_trained() || !is_rank_zero()) {
@@ -306,14 +291,6 @@ void TrainingRun::write_run_info() {
         format("train.warmup %lld is not shorter than train.steps %lld: the learning "
                "rate does not reach its peak",
                static_cast<long long>(train.warmup), static_cast<long long>(train.steps)));
-  }
-  const auto* model = std::get_if<TransformerConfig>(&experiment_.model.options);
-  if (model != nullptr && (model->heads * model->d_k != model->d_model ||
-                           model->heads * model->d_v != model->d_model)) {
-    progress_->log(format("model.heads %lld times d_k %lld, d_v %lld is not model.d_model %lld",
-                          static_cast<long long>(model->heads), static_cast<long long>(model->d_k),
-                          static_cast<long long>(model->d_v),
-                          static_cast<long long>(model->d_model)));
   }
   const Json before = started ? started->value(kPrecision, Json()) : Json();
   progress_->log(model_line(before.is_string() ? before.get<std::string>() : ""));

@@ -12,8 +12,7 @@ struct ExitReport {
   ExitCode code = ExitCode::internal;
 };
 
-/// The report of the current exception; a message of more than 2,500 bytes is shortened in its
-/// middle. Must be called in a catch block.
+/// The report of the current exception. Must be called in a catch block.
 ExitReport exit_report();
 
 }  // namespace attn

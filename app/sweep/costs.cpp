@@ -3,16 +3,23 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <numeric>
 #include <queue>
+#include <string>
+#include <vector>
 
 #include "app/experiment/progress_line.h"
+#include "app/experiment/resume.h"
 #include "app/machine/signals.h"
 #include "app/sweep/processes.h"
+#include "app/sweep/status.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
+#include "model/size.h"
 
 namespace attn {
 namespace {
@@ -39,6 +46,138 @@ ProcessEnd wait_or_kill(pid_t process) {
     if (stop_requested()) ::kill(process, SIGKILL);
   }
   return end;
+}
+
+// The paper rounds parameters to millions.
+constexpr double kRounding = 0.6;
+
+double millions_at(const PlannedRow& row, int64_t vocabulary) {
+  const VocabularySizes sizes{vocabulary, vocabulary};
+  return static_cast<double>(parameter_count(row.experiment.model, sizes)) / 1e6;
+}
+
+bool disagrees(const PlannedRow& row, int64_t vocabulary) {
+  return vocabulary > 0 && row.paper.params_m > 0 && row.paper.params_note.empty() &&
+         std::abs(millions_at(row, vocabulary) - row.paper.params_m) > kRounding;
+}
+
+std::string differences(const PlannedRow& row) {
+  constexpr size_t kMaxValueLength = 24;
+  const auto values = values_by_path(write_config(row.experiment));
+  std::string text;
+  for (const std::string& path : row.changed) {
+    const auto value = values.find(path);
+    text += text.empty() ? "" : "  ";
+    text += path;
+    if (value != values.end() && value->second.size() <= kMaxValueLength)
+      text += "=" + value->second;
+  }
+  return text.empty() ? "-" : text;
+}
+
+std::string params_text(const PlannedRow& row, int64_t vocabulary,
+                        const std::optional<RowCost>& cost) {
+  if (vocabulary > 0) return format("%.1f", millions_at(row, vocabulary));
+  if (cost) return format("%.3g", static_cast<double>(cost->parameters) / 1e6);
+  // Only the treebank has the number of a parser's target symbols.
+  if (row.experiment.data.task == Task::parsing) return "?";
+  return format("%.3g", millions_at(row, row.experiment.data.vocab_size));
+}
+
+// One line of the table.
+void print_row(const PlannedRow& row, int name_width, int64_t vocabulary,
+               const std::optional<RowCost>& cost) {
+  std::string flops = "?", time = "?", memory = "?";
+  if (cost) {
+    flops = format("%.2g", cost->flops);
+    time = duration_text(cost->seconds);
+    memory = format("%.1f GB", cost->memory / 1e9);
+  }
+  const std::string paper = row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "";
+  std::printf("%-*s %9s %6s %10s %12s %9s  %s%s\n", name_width, row.name.c_str(),
+              params_text(row, vocabulary, cost).c_str(), paper.c_str(), flops.c_str(),
+              time.c_str(), memory.c_str(), differences(row).c_str(),
+              row.paper.params_note.empty() ? "" : (" (" + row.paper.params_note + ")").c_str());
+  std::fflush(stdout);
+}
+
+void print_rows(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs) {
+  size_t longest = 14;
+  for (const PlannedRow& row : plan.rows) {
+    if (row.selected) longest = std::max(longest, row.name.size());
+  }
+  const auto name_width = static_cast<int>(longest);
+  std::printf("%-*s %9s %6s %10s %12s %9s  %s\n", name_width, "row", "params/M", "paper", "FLOPs",
+              "time", "memory", "differs from the first row");
+  for (size_t i = 0; i < plan.rows.size(); ++i) {
+    if (!plan.rows[i].selected) continue;
+    print_row(plan.rows[i], name_width, plan.file.paper_vocabulary, costs[i]);
+  }
+}
+
+void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
+                  int64_t jobs, const std::filesystem::path& collection) {
+  double flops = 0.0;
+  int64_t finished = 0;
+  std::vector<double> seconds, unfinished;
+  for (const size_t i : start_order(plan)) {
+    const PlannedRun& run = plan.runs[i];
+    const bool has_result = is_finished(run, collection);
+    finished += has_result ? 1 : 0;
+    const auto& cost = costs[run.row];
+    if (!cost) continue;
+    flops += cost->flops;
+    seconds.push_back(cost->seconds);
+    if (!has_result) unfinished.push_back(cost->seconds);
+  }
+  std::printf("%zu runs", plan.runs.size());
+  if (!seconds.empty()) {
+    std::printf(", %.2g FLOPs, %s with %lld at a time", flops,
+                duration_text(makespan({}, seconds, jobs)).c_str(), static_cast<long long>(jobs));
+  }
+  std::printf(", in %s\n", plan.directory.c_str());
+  if (finished > 0) {
+    std::printf("(%lld of the runs %s finished", static_cast<long long>(finished),
+                finished == 1 ? "is" : "are");
+    if (!seconds.empty()) {
+      std::printf("; the others take %s", duration_text(makespan({}, unfinished, jobs)).c_str());
+    }
+    std::printf(")\n");
+  }
+  if (plan.file.paper_vocabulary > 0) {
+    std::printf("(parameters with a vocabulary of %lld, as in the paper)\n",
+                static_cast<long long>(plan.file.paper_vocabulary));
+  }
+}
+
+// Trains the first selected row (`attn bench step`, in a process of its own). After a stop signal
+// (catch_stop_signals) the result has no meaning.
+StepBenchmark measure_first_row(const SweepPlan& plan, const CostOptions& options) {
+  const ScratchDirectory scratch("attn-dry-run");  // for config and encoded text
+  const fs::path config = scratch.path() / "config.json", output = scratch.path() / "out.json";
+  const auto row = std::ranges::find_if(plan.rows, &PlannedRow::selected);
+  write_file_atomically(config, write_config(row->experiment).dump());
+  const int64_t threads = std::max<int64_t>(options.threads / options.jobs, 1);
+  const ProgressLine progress({.what = "measuring " + row->name, .unit = ""});
+  const ProcessEnd end = wait_or_kill(
+      start_process({.arguments = {program_path().string(), "--device", options.device, "--threads",
+                                   std::to_string(threads), "bench", "step", config.string(),
+                                   "--json", "--seconds", std::to_string(options.seconds),
+                                   "--cache", (scratch.path() / "cache").string(), "--vocabulary",
+                                   std::to_string(plan.file.paper_vocabulary)},
+                     .environment = {},
+                     .output = output}));
+  if (stop_requested()) return {};
+  const std::string text = fs::exists(output) ? read_file(output) : "";
+  const size_t begin = text.find('{');
+  if (end.exit_code != 0 || begin == std::string::npos) {
+    const size_t last = text.find_last_not_of('\n');
+    throw DataError("row " + row->name + " was not measured: " + describe(end) + ": " +
+                    text.substr(0, last == std::string::npos ? 0 : last + 1));
+  }
+  StepBenchmark result;
+  read_config(result, parse_json(text.substr(begin), output.string()));
+  return result;
 }
 
 }  // namespace
@@ -83,34 +222,6 @@ RowCost scaled_cost(const Experiment& row, const Experiment& measured, const Ste
   return cost;
 }
 
-StepBenchmark measure_first_row(const SweepPlan& plan, const CostOptions& options) {
-  const ScratchDirectory scratch("attn-dry-run");  // for config and encoded text
-  const fs::path config = scratch.path() / "config.json", output = scratch.path() / "out.json";
-  const auto row = std::ranges::find_if(plan.rows, &PlannedRow::selected);
-  write_file_atomically(config, write_config(row->experiment).dump());
-  const int64_t threads = std::max<int64_t>(options.threads / options.jobs, 1);
-  const ProgressLine progress({.what = "measuring " + row->name, .unit = ""});
-  const ProcessEnd end = wait_or_kill(
-      start_process({.arguments = {program_path().string(), "--device", options.device, "--threads",
-                                   std::to_string(threads), "bench", "step", config.string(),
-                                   "--json", "--seconds", std::to_string(options.seconds),
-                                   "--cache", (scratch.path() / "cache").string(), "--vocabulary",
-                                   std::to_string(plan.file.paper_vocabulary)},
-                     .environment = {},
-                     .output = output}));
-  if (stop_requested()) return {};
-  const std::string text = fs::exists(output) ? read_file(output) : "";
-  const size_t begin = text.find('{');
-  if (end.exit_code != 0 || begin == std::string::npos) {
-    const size_t last = text.find_last_not_of('\n');
-    throw DataError("row " + row->name + " was not measured: " + describe(end) + ": " +
-                    text.substr(0, last == std::string::npos ? 0 : last + 1));
-  }
-  StepBenchmark result;
-  read_config(result, parse_json(text.substr(begin), output.string()));
-  return result;
-}
-
 double run_flops(const PlannedRun& run) {
   const int64_t vocabulary = run.experiment.data.vocab_size;
   return static_cast<double>(run.experiment.train.steps) *
@@ -145,6 +256,41 @@ double makespan(std::span<const double> running, std::span<const double> waiting
     last = std::max(last, end);
   }
   return last;
+}
+
+void check_parameters(const SweepPlan& plan) {
+  std::string list;
+  for (const PlannedRow& row : plan.rows) {
+    if (!disagrees(row, plan.file.paper_vocabulary)) continue;
+    list += list.empty() ? "" : ", ";
+    list += row.name + format(" (%.1f million, paper %.0f)",
+                              millions_at(row, plan.file.paper_vocabulary), row.paper.params_m);
+  }
+  if (list.empty()) return;
+  throw ConfigError(plan.source.string() + ": parameters differ from the paper's: " + list +
+                    "; correct the row, or explain it in paper.params_note");
+}
+
+void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
+             const std::filesystem::path& collection) {
+  std::vector<std::optional<RowCost>> costs(plan.rows.size());
+  std::string note;
+  if (options) {
+    const StepBenchmark base = measure_first_row(plan, *options);
+    if (stop_requested()) return;
+    const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
+    for (size_t i = 0; i < plan.rows.size(); ++i) {
+      if (!plan.rows[i].selected) continue;
+      costs[i] = scaled_cost(plan.rows[i].experiment, first->experiment, base);
+    }
+    note = "(times and memory: " + first->name + " alone on its threads for " +
+           format("%g", options->seconds) + " s, the other rows by their FLOPs" +
+           (base.real_data ? ")" : "; on synthetic pairs, since the training text is missing)");
+  }
+  print_rows(plan, costs);
+  print_totals(plan, costs, options ? options->jobs : 1, collection);
+  if (!note.empty()) std::printf("%s\n", note.c_str());
+  check_parameters(plan);
 }
 
 }  // namespace attn

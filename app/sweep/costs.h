@@ -3,16 +3,56 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "app/bench/step_cost.h"
 #include "app/sweep/plan.h"
 #include "model/size.h"
 
 namespace attn {
+
+/// Output of `attn bench step`: the cost of training, measured on this machine and scaled to the
+/// experiment's batches.
+struct StepBenchmark {
+  bool real_data = false;  ///< false: synthetic pairs, since the text is missing
+  int64_t parameters = 0;
+  int64_t source_vocabulary = 0, target_vocabulary = 0, source_features = 0;
+  double flops_per_update = 0.0;
+  double tokens_per_update = 0.0;  ///< target tokens
+  double tokens_per_pair = 0.0;    ///< target tokens, EOS included
+  double flops_per_second = 0.0;
+  double tokens_per_second = 0.0;
+  double seconds_per_update = 0.0;
+  double measured_batch_tokens = 0.0;  ///< batch limit of the measurement, <= data.batch_tokens
+  double memory = 0.0;                 ///< bytes: peak_memory, scaled to data.batch_tokens
+  double fixed_memory = 0.0;  ///< bytes of it that do not depend on the batch: weights, gradients,
+                              ///< optimizer state
+  int64_t updates_measured = 0;
+  double peak_flops = 0.0;  ///< FLOP/s of this machine (app/machine/device.h)
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("real_data", self.real_data, "false: synthetic pairs, since the text is missing");
+    visit("parameters", self.parameters, "trainable parameters");
+    visit("source_vocabulary", self.source_vocabulary, "entries");
+    visit("target_vocabulary", self.target_vocabulary, "entries");
+    visit("source_features", self.source_features, "tags, word classes and pieces");
+    visit("flops_per_update", self.flops_per_update, "FLOPs of the matrix products, closed form");
+    visit("tokens_per_update", self.tokens_per_update, "target tokens");
+    visit("tokens_per_pair", self.tokens_per_pair, "target tokens of a sentence pair, with EOS");
+    visit("flops_per_second", self.flops_per_second, "measured");
+    visit("tokens_per_second", self.tokens_per_second, "target tokens, measured");
+    visit("seconds_per_update", self.seconds_per_update, "from the measured rate");
+    visit("measured_batch_tokens", self.measured_batch_tokens, "limit of the batches measured");
+    visit("memory", self.memory, "bytes, scaled to the experiment's batches");
+    visit("fixed_memory", self.fixed_memory, "bytes of weights, gradients and optimizer state");
+    visit("updates_measured", self.updates_measured, "number of updates, without the first one");
+    visit("peak_flops", self.peak_flops, "peak FLOP/s of matrix products on this machine");
+  }
+};
 
 /// FLOPs of one update in closed form, with sentences of 25 tokens, for comparing rows.
 double update_flops(const Experiment& experiment, const VocabularySizes& sizes);
@@ -43,11 +83,6 @@ struct CostOptions {
   int64_t jobs = 1;  ///< runs that train at a time and share the threads
 };
 
-/// Trains the first selected row (`attn bench step`, in a process of its own). After a stop signal
-/// (catch_stop_signals) the result has no meaning. Throws DataError with the last line of its
-/// output if that fails.
-StepBenchmark measure_first_row(const SweepPlan& plan, const CostOptions& options);
-
 /// FLOPs of a run's training in closed form, with sentences of 25 tokens, for comparing runs.
 double run_flops(const PlannedRun& run);
 
@@ -59,5 +94,18 @@ std::vector<size_t> start_order(const SweepPlan& plan);
 /// Seconds until the last run ends, with `jobs` runs at a time, each started as soon as a job is
 /// free. `running` are the remaining seconds of runs that have already started.
 double makespan(std::span<const double> running, std::span<const double> waiting, int64_t jobs);
+
+/// Throws ConfigError naming the rows whose number of parameters, with a vocabulary of
+/// paper_vocabulary tokens, differs from the paper's by more than rounding. Without
+/// paper_vocabulary there is no check.
+void check_parameters(const SweepPlan& plan);
+
+/// Prints for each row the parameters (and the paper's), training FLOPs, estimated time and memory
+/// and the differences from the first row; then the totals, and those of the runs that are not yet
+/// finished in the sweep directory or the collection (empty: none). std::nullopt: measures nothing,
+/// so that FLOPs, time and memory are unknown. Prints nothing if a stop signal (catch_stop_signals)
+/// ends the measurement. Throws like check_parameters(), after printing.
+void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
+             const std::filesystem::path& collection);
 
 }  // namespace attn

@@ -6,10 +6,10 @@
 #include <set>
 #include <string_view>
 
-#include "app/experiment/input_kind.h"
 #include "app/experiment/resume.h"
+#include "app/experiment/run_directory.h"
 #include "app/machine/shell.h"
-#include "app/sweep/expand.h"
+#include "app/sweep/sweep_file.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
@@ -42,7 +42,7 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
   std::vector<Json> patches = {merged({file.base}, file.patch), file.set,
                                merged({}, row.row.patch)};
   patches.insert(patches.end(), row.patches.begin(), row.patches.end());
-  return resolve_patches(patches, place_of(request, row), folder, request.assignments);
+  return resolve_experiment(patches, place_of(request, row), folder, request.assignments);
 }
 
 // Throws ConfigError if --set would give all rows of a grid, which are named by its values, one
@@ -245,8 +245,8 @@ SweepMetrics chosen_metrics(const SweepPlan& plan) {
 PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k) {
   PlannedRun run{.row = row, .experiment = plan.rows[row].experiment};
   run.experiment.seed += k;
-  run.directory =
-      plan.directory / plan.rows[row].name / ("seed-" + std::to_string(run.experiment.seed));
+  run.name = plan.rows[row].name + "/seed-" + std::to_string(run.experiment.seed);
+  run.directory = plan.directory / run.name;
   return run;
 }
 

@@ -31,8 +31,13 @@ struct PlannedRow {
 /// One run.
 struct PlannedRun {
   size_t row = 0;
+  std::string name;  ///< "ROW/seed-1"
   Experiment experiment;
   std::filesystem::path directory;  ///< SWEEP/ROW/seed-1
+
+  /// Its config file, SWEEP/ROW/seed-1.json, and its output, SWEEP/ROW/seed-1.log.
+  std::filesystem::path config() const { return std::filesystem::path(directory) += ".json"; }
+  std::filesystem::path log() const { return std::filesystem::path(directory) += ".log"; }
 };
 
 struct SweepPlan {
@@ -47,6 +52,9 @@ struct SweepPlan {
   /// interrupted sweep has the same seeds for every row.
   std::vector<PlannedRun> runs;
 };
+
+/// The file in a sweep directory that caches the hashes of its texts (TextHashes).
+inline constexpr const char* kTextHashes = "cache/texts.json";
 
 /// Largest sweep.json that is read, in bytes.
 inline constexpr int64_t kMaxPlanBytes = 1 << 26;

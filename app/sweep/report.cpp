@@ -2,8 +2,7 @@
 
 #include <iostream>
 
-#include "app/experiment/input_kind.h"
-#include "app/sweep/results.h"
+#include "app/experiment/run_directory.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_patch.h"

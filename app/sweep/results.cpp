@@ -1,18 +1,15 @@
-#include "app/sweep/results.h"
+#include "app/sweep/report.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "app/experiment/failure.h"
 #include "app/experiment/find_checkpoint.h"
-#include "app/experiment/input_kind.h"
 #include "app/experiment/resume.h"
+#include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
 #include "app/machine/shell.h"
 #include "app/machine/version.h"
-#include "app/sweep/comparable.h"
 #include "app/sweep/plan.h"
-#include "app/sweep/prepare.h"
 #include "app/sweep/run_reader.h"
 #include "base/check.h"
 #include "base/error.h"
@@ -69,7 +66,7 @@ std::vector<fs::path> runs_of(const fs::path& row) {
 // Finds finished runs whose texts have changed.
 class TextCheck {
  public:
-  explicit TextCheck(const fs::path& sweep) : hashes_(hash_cache_file(sweep)) {}
+  explicit TextCheck(const fs::path& sweep) : hashes_(sweep / kTextHashes) {}
 
   void look(const fs::path& run, const Experiment& row, const RunRecord& record) {
     if (!record.is_finished()) return;

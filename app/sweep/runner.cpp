@@ -1,25 +1,28 @@
 #include "app/sweep/runner.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
 
-#include "app/experiment/failure.h"
+#include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
 #include "app/machine/signals.h"
-#include "app/sweep/collection.h"
+#include "app/machine/version.h"
 #include "app/sweep/costs.h"
-#include "app/sweep/prepare.h"
 #include "app/sweep/processes.h"
-#include "app/sweep/progress.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
+#include "base/format.h"
 
 namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
+
+using Clock = std::chrono::steady_clock;
+using Stage = RunWork::Stage;
 
 constexpr double kLook = 0.5;             // seconds between polls
 constexpr double kWaitForOthers = 120.0;  // seconds for runs of a killed sweep to save and exit
@@ -33,15 +36,30 @@ struct Slot {
 
 std::uintmax_t log_size(const PlannedRun& run) {
   std::error_code none;
-  const std::uintmax_t size = fs::file_size(run_log(run), none);
+  const std::uintmax_t size = fs::file_size(run.log(), none);
   return none ? 0 : size;
+}
+
+void log(const std::string& line) {
+  std::cerr << line << std::endl;
+}
+
+// "ppl 6.07  bleu 37.68": the results of a finished run.
+std::string results_text(const SweepPlan& plan, const RunResult& result) {
+  std::string text;
+  for (const MetricFacts& facts : kMetrics) {
+    const auto score = result.score(plan.metrics.evaluators[facts.metric], facts.key);
+    if (!score) continue;
+    text += std::string(text.empty() ? "" : "  ") + facts.key + " " + decimal(*score, 2);
+  }
+  return text;
 }
 
 // The exit status of a run and its error since `begin`. Also appended to its logs.
 std::string failure_of(const PlannedRun& run, const ProcessEnd& end, std::uintmax_t begin) {
-  const std::string said = end.signalled ? "" : last_error(run_log(run), begin);
+  const std::string said = end.signalled ? "" : last_error(run.log(), begin);
   const std::string why = describe(end) + (said.empty() ? "" : ": " + said);
-  log_failure(run_log(run), why);
+  log_failure(run.log(), why);
   // A killed process cannot log its own failure.
   const RunDirectory directory(run.directory);
   if (end.signalled && fs::exists(directory.log())) log_failure(directory.log(), why);
@@ -55,20 +73,16 @@ bool was_stopped(const ProcessEnd& end) {
   return !end.signalled && (number == SIGINT || number == SIGTERM || number == SIGHUP);
 }
 
-// Remaining cores go to the first slots.
-int64_t threads_of(int64_t slot, const RunnerOptions& options) {
+// Remaining cores go to the first slots. A started run keeps its number of threads, over all
+// processes, since rounding depends on it.
+int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
+  if (const auto started = recorded(run.directory, kThreads, kMaxThreads)) {
+    const int64_t processes =
+        options.launcher.empty() ? recorded(run.directory, kProcesses).value_or(1) : 1;
+    if (*started * processes <= options.cores) return *started * processes;
+  }
   const int64_t share = options.cores / options.jobs, rest = options.cores % options.jobs;
   return std::max<int64_t>(1, share + (slot < rest ? 1 : 0));
-}
-
-// A started run keeps its number of threads, over all processes, since rounding depends on it.
-int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
-  if (const auto started = recorded_threads(run.directory)) {
-    const int64_t parts =
-        options.launcher.empty() ? *started * recorded_processes(run.directory) : *started;
-    if (parts <= options.cores) return parts;
-  }
-  return threads_of(slot, options);
 }
 
 ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
@@ -79,7 +93,7 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
                        "--threads",
                        std::to_string(threads_for(run, slot, options)),
                        "train",
-                       run_config(run).string(),
+                       run.config().string(),
                        "--run",
                        run.directory.string(),
                        "--wait",
@@ -94,37 +108,36 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
     request.environment["CUDA_VISIBLE_DEVICES"] =
         gpu_of_slot(slot, options.gpus, std::getenv("CUDA_VISIBLE_DEVICES"));
   }
-  request.output = run_log(run);
+  request.output = run.log();
   return request;
 }
 
 class Sweep {
  public:
   Sweep(const SweepPlan& plan, const RunnerOptions& options)
-      : plan_(plan), options_(options), progress_(plan, options.jobs) {
+      : plan_(plan), options_(options), order_(start_order(plan)), work_(plan.runs.size()) {
     program_path();  // without a launcher, later runs have this version even after a build
     const int64_t slots = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
     for (int64_t i = 0; i < slots; ++i) slots_.push_back({.index = i});
-    for (const size_t i : start_order(plan)) {
+    for (const size_t i : order_) {
+      work_[i].flops = run_flops(plan.runs[i]);
       const bool finished = inspect_run(plan.runs[i]).stage == RunStage::finished;
       if (finished && read_result(plan.runs[i].directory)->end == RunEnd::diverged) {
         fail(i, std::string("diverged; ") + kDivergedRemedy);
       } else if (finished) {
-        ++end_.skipped;
-        progress_.set(i, RunWork::Stage::finished);
+        ++end_.finished;
+        work_[i].stage = Stage::finished;
       } else {
+        read_log(i);  // it may have been interrupted
         waiting_.push_back(i);
       }
     }
-    end_.finished = end_.skipped;
     std::reverse(waiting_.begin(), waiting_.end());  // taken from the back
   }
 
   SweepEnd run() {
-    if (end_.skipped > 0) {
-      progress_.log(std::to_string(end_.skipped) + (end_.skipped == 1
-                                                        ? " run is already finished"
-                                                        : " runs are already finished"));
+    if (const int64_t before = end_.finished; before > 0) {
+      log(counted(before, "run") + (before == 1 ? " is" : " are") + " already finished");
     }
     while (true) {
       if (stop_requested() && !end_.interrupted) stop_all();
@@ -132,12 +145,42 @@ class Sweep {
       if (running() == 0) break;
       ProcessEnd end;
       if (const pid_t process = wait_for_process(kLook, end); process > 0) finish(process, end);
-      progress_.show();
+      show_progress();
     }
     return end_;
   }
 
  private:
+  RunProgress read_log(size_t run) {
+    const RunProgress progress = read_progress(plan_.runs[run], plan_.metrics);
+    const auto steps = static_cast<double>(plan_.runs[run].experiment.train.steps);
+    work_[run].share = std::min(1.0, static_cast<double>(progress.step) / steps);
+    work_[run].seconds = progress.seconds;
+    return progress;
+  }
+
+  // "3 of 60 runs finished, about 4 h 10 min left; B1/seed-1 4200/10000 ppl 6.31", once a minute on
+  // a terminal, elsewhere every five.
+  void show_progress() {
+    if (Clock::now() - shown_ < std::chrono::minutes(draws_on_stderr() ? 1 : 5)) return;
+    shown_ = Clock::now();
+    std::string running;
+    std::vector<RunWork> in_order;
+    for (const size_t i : order_) {
+      if (work_[i].stage == Stage::running) {
+        const RunProgress progress = read_log(i);
+        running += format("; %s %lld/%lld", plan_.runs[i].name.c_str(),
+                          static_cast<long long>(progress.step),
+                          static_cast<long long>(plan_.runs[i].experiment.train.steps));
+        if (progress.ppl > 0) running += " ppl " + decimal(progress.ppl, 2);
+      }
+      in_order.push_back(work_[i]);
+    }
+    const auto left = seconds_left(in_order, options_.jobs);
+    log(std::to_string(end_.finished) + " of " + std::to_string(work_.size()) + " runs finished" +
+        (left ? ", about " + duration_text(*left) + " left" : "") + running);
+  }
+
   int64_t running() const {
     return std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.process > 0; });
   }
@@ -161,20 +204,20 @@ class Sweep {
     } catch (const std::exception& error) {
       return fail(slot.run, std::string("not started: ") + error.what());
     }
-    progress_.set(slot.run, RunWork::Stage::running);
-    progress_.log(run_name(plan_, run) + ": training");
+    work_[slot.run].stage = Stage::running;
+    log(run.name + ": training");
   }
 
   void fail(size_t run, const std::string& why) {
-    const std::string name = run_name(plan_, plan_.runs[run]);
+    const std::string& name = plan_.runs[run].name;
     end_.failed.push_back({name, why});
-    progress_.set(run, RunWork::Stage::stopped);
-    progress_.log(name + ": FAILED  " + why);
+    work_[run].stage = Stage::stopped;
+    log(name + ": FAILED  " + why);
   }
 
   void stop_all() {
     end_.interrupted = true;
-    progress_.log("stopping: saving all runs");
+    log("stopping: saving all runs");
     for (const Slot& slot : slots_) {
       if (slot.process > 0) ::kill(slot.process, SIGTERM);
     }
@@ -194,32 +237,36 @@ class Sweep {
 
   void note_end(const Slot& slot, const ProcessEnd& end) {
     const PlannedRun& run = plan_.runs[slot.run];
-    const std::string name = run_name(plan_, run);
-    if (end.exit_code == 0 && finished_result(run.directory, run.experiment.train)) {
-      progress_.set(slot.run, RunWork::Stage::finished);
-      progress_.log(name + ": finished  " + results_text(plan_, run));
-      collect(run, name);
+    const auto result = finished_result(run.directory, run.experiment.train);
+    if (end.exit_code == 0 && result) {
+      read_log(slot.run);
+      work_[slot.run].stage = Stage::finished;
+      log(run.name + ": finished  " + results_text(plan_, *result));
+      collect(run);
     } else if (end_.interrupted || was_stopped(end)) {
-      progress_.set(slot.run, RunWork::Stage::stopped);
+      work_[slot.run].stage = Stage::stopped;
     } else {
       fail(slot.run, failure_of(run, end, slot.log_begin));
     }
   }
 
   // The other runs go on if a finished one cannot be collected.
-  void collect(const PlannedRun& run, const std::string& name) {
+  void collect(const PlannedRun& run) {
     try {
       if (!options_.collection.empty()) collect_run(run, options_.collection);
       ++end_.finished;
     } catch (const std::exception& error) {
-      end_.failed.push_back({name, std::string("finished, but not collected: ") + error.what()});
-      progress_.log(name + ": not collected  " + error.what());
+      end_.failed.push_back(
+          {run.name, std::string("finished, but not collected: ") + error.what()});
+      log(run.name + ": not collected  " + error.what());
     }
   }
 
   const SweepPlan& plan_;
   RunnerOptions options_;
-  SweepProgress progress_;
+  std::vector<size_t> order_;  // in which runs start
+  std::vector<RunWork> work_;
+  Clock::time_point shown_ = Clock::now();
   std::vector<Slot> slots_;
   std::vector<size_t> waiting_;
   SweepEnd end_;
@@ -243,6 +290,23 @@ std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible) {
 
 SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options) {
   return Sweep(plan, options).run();
+}
+
+std::optional<double> seconds_left(std::span<const RunWork> runs, int64_t jobs) {
+  double flops = 0.0, seconds = 0.0;
+  for (const RunWork& run : runs) {
+    if (run.stage == Stage::waiting) continue;
+    flops += run.share * run.flops;
+    seconds += run.seconds;
+  }
+  if (flops == 0.0) return {};
+  std::vector<double> running, waiting;
+  for (const RunWork& run : runs) {
+    if (run.stage == Stage::finished || run.stage == Stage::stopped) continue;
+    (run.stage == Stage::running ? running : waiting)
+        .push_back((1.0 - run.share) * run.flops * seconds / flops);
+  }
+  return makespan(running, waiting, jobs);
 }
 
 }  // namespace attn

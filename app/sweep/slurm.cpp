@@ -178,7 +178,7 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
       << "\ndevice=" << shell_quoted(task_device(slurm, command.device))
       << "\nthreads=" << (command.threads ? std::to_string(*command.threads) : std::string())
       << "\ntasks=" << slurm.tasks << "\nnotice=" << slurm.notice << "\nruns=(";
-  for (const PlannedRun& run : plan.runs) out << "\n  " << shell_quoted(run_name(plan, run));
+  for (const PlannedRun& run : plan.runs) out << "\n  " << shell_quoted(run.name);
   out << "\n)\n" << kBody;
   return out.str();
 }

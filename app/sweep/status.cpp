@@ -5,41 +5,91 @@
 #include <span>
 
 #include "app/experiment/resume.h"
+#include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
-#include "app/sweep/prepare.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/format.h"
 #include "train/checkpoint_store.h"
 
 namespace attn {
 namespace {
 
-// Runs in an error message, each with the first of what differs.
-class NameList {
- public:
-  void add(const std::string& run, const std::vector<std::string>& differences) {
-    if (differences.empty()) return;
-    names_.push_back(run + " (" + differences.front() + (differences.size() > 1 ? ", …)" : ")"));
-  }
-  void add(const std::string& run) { names_.push_back(run); }
-  bool empty() const { return names_.empty(); }
-  std::string text() const {
-    constexpr size_t kShown = 4;
-    const size_t shown = std::min(names_.size(), kShown);
-    std::string text = joined(std::span(names_).first(shown), ", ");
-    const size_t more = names_.size() - shown;
-    return more == 0 ? text : text + " and " + std::to_string(more) + " more";
-  }
+// Adds a run to those of an error message, with the first of what differs.
+void add(std::vector<std::string>& runs, const std::string& name,
+         const std::vector<std::string>& differences) {
+  if (differences.empty()) return;
+  runs.push_back(name + " (" + differences.front() + (differences.size() > 1 ? ", …)" : ")"));
+}
 
- private:
-  std::vector<std::string> names_;
-};
+std::string text_of(const std::vector<std::string>& runs) {
+  constexpr size_t kShown = 4;
+  const size_t shown = std::min(runs.size(), kShown);
+  const std::string text = joined(std::span(runs).first(shown), ", ");
+  return runs.size() == shown ? text
+                              : text + " and " + std::to_string(runs.size() - shown) + " more";
+}
 
 // Whether a run has a result but no checkpoint from which it could be extended, as runs that were
 // taken from a collection.
 bool lacks_checkpoints(const PlannedRun& run) {
   const RunDirectory directory(run.directory);
   return read_result(directory) && list_checkpoints(directory.checkpoints()).empty();
+}
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVocabulary = "vocabulary";
+constexpr const char* kOutputs = "eval";
+
+// Regular files only, so that a link in a collection copies nothing from elsewhere.
+void copy_file_into(const fs::path& file, const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_regular_file(fs::symlink_status(file, error))) return;
+  fs::create_directories(folder, error);
+  if (!error) fs::copy_file(file, folder / file.filename(), error);
+  if (error) throw DataError(file.string() + ": cannot be copied: " + error.message());
+}
+
+void copy_files(const fs::path& from, const fs::path& to) {
+  if (!fs::is_directory(from)) return;
+  for (const auto& entry : fs::directory_iterator(from)) copy_file_into(entry.path(), to);
+}
+
+// The small files of a run, atomically: the final name exists only if all were copied.
+void copy_run(const fs::path& from, const fs::path& to) {
+  make_directories(to.parent_path());
+  AtomicDirectory copy(to, AtomicDirectory::Existing::replace);
+  const RunDirectory run(from);
+  for (const fs::path& file :
+       {run.config(), run.result(), run.run_file(), run.metrics(), run.log(), run.heads()}) {
+    copy_file_into(file, copy.path());
+  }
+  copy_files(from / kOutputs, copy.path() / kOutputs);
+  copy.commit();
+}
+
+void collect_heads(const RunDirectory& run, const RunDirectory& place) {
+  if (!fs::exists(run.heads())) return;
+  const std::string heads = read_file(run.heads());
+  if (fs::exists(place.heads()) && read_file(place.heads()) == heads) return;
+  write_file_atomically(place.heads(), heads);
+}
+
+void copy_vocabularies(const fs::path& from, const fs::path& to) {
+  if (!fs::is_directory(from / kVocabulary)) return;
+  for (const auto& entry : fs::directory_iterator(from / kVocabulary)) {
+    const fs::path copied = to / kVocabulary / entry.path().filename();
+    if (!entry.is_directory() || fs::exists(copied)) continue;
+    make_directories(copied.parent_path());
+    try {
+      AtomicDirectory copy(copied);
+      copy_files(entry.path(), copy.path());
+      copy.commit();
+    } catch (const DataError&) {
+      if (!fs::exists(copied)) throw;  // else another process has copied it meanwhile
+    }
+  }
 }
 
 }  // namespace
@@ -56,50 +106,31 @@ RunStatus inspect_run(const PlannedRun& run) {
 
 RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics) {
   RunProgress progress;
+  double training = 0.0, evaluations = 0.0;
   for (const Json& record : read_metrics(run.directory)) {
     const std::string kind = record.value("kind", "");
-    progress.evaluation_seconds += number_at(record, "eval_seconds").value_or(0);
+    evaluations += number_at(record, "eval_seconds").value_or(0);
     if (kind == "train") {
       progress.step = step_of(record);
-      progress.tokens_per_second = number_at(record, "tokens_per_second").value_or(0);
-      progress.seconds = number_at(record, "seconds").value_or(0);
+      training = number_at(record, "seconds").value_or(0);
     } else if (kind == "eval" && record.value("name", "") == metrics.evaluators[Metric::loss]) {
       progress.ppl = number_at(record, "ppl").value_or(0);
     }
   }
+  progress.seconds = training + evaluations;
   return progress;
 }
 
-std::string run_name(const SweepPlan& plan, const PlannedRun& run) {
-  return plan.rows[run.row].name + "/" + run.directory.filename().string();
-}
-
-std::vector<std::string> runtime_notes(const SweepPlan& plan) {
-  std::map<std::string, std::string> runs;  // by what differs
-  for (const PlannedRun& run : plan.runs) {
-    if (!RunDirectory(run.directory).has_config()) continue;
-    for (const std::string& change :
-         runtime_changes(load_description(run.directory), run.experiment)) {
-      std::string& names = runs[change];
-      names += (names.empty() ? "" : ", ") + run_name(plan, run);
-    }
-  }
-  std::vector<std::string> notes;
-  for (const auto& [change, names] : runs) {
-    notes.push_back(change + " when these runs were started: " + names);
-  }
-  return notes;
-}
-
 void check_unchanged(const SweepPlan& plan) {
-  NameList changed, not_extendable, texts;
-  TextHashes hashes(hash_cache_file(plan.directory));
+  std::vector<std::string> changed, not_extendable, texts;
+  TextHashes hashes(plan.directory / kTextHashes);
   for (const PlannedRun& run : plan.runs) {
-    const std::string name = run_name(plan, run);
     const RunStatus status = inspect_run(run);
-    changed.add(name, status.changed);
-    if (status.stage == RunStage::started && lacks_checkpoints(run)) not_extendable.add(name);
-    texts.add(name, changed_texts(run.directory, run.experiment, hashes));
+    add(changed, run.name, status.changed);
+    if (status.stage == RunStage::started && lacks_checkpoints(run)) {
+      not_extendable.push_back(run.name);
+    }
+    add(texts, run.name, changed_texts(run.directory, run.experiment, hashes));
   }
   // The report has the rows that are not selected, too.
   for (size_t i = 0; i < plan.rows.size(); ++i) {
@@ -107,14 +138,14 @@ void check_unchanged(const SweepPlan& plan) {
     for (int64_t k = 0; k < plan.rows[i].seeds; ++k) {
       const PlannedRun run = run_of(plan, i, k);
       try {
-        changed.add(run_name(plan, run), inspect_run(run).changed);
+        add(changed, run.name, inspect_run(run).changed);
       } catch (const DataError&) {  // a damaged file, which the report names
       }
     }
   }
   const std::string source = plan.source.string(), directory = plan.directory.string();
   if (!changed.empty()) {
-    throw ConfigError(source + ": changed since they were trained: " + changed.text() +
+    throw ConfigError(source + ": changed since they were trained: " + text_of(changed) +
                       "; train them with the former options (--set applies to all rows), rename "
                       "the changed rows, or delete their directories in " +
                       directory);
@@ -123,15 +154,59 @@ void check_unchanged(const SweepPlan& plan) {
     throw DataError(source +
                     ": finished with fewer steps, and their checkpoints, from which they "
                     "would be extended, are missing: " +
-                    not_extendable.text() + "; delete the runs in " + directory +
+                    text_of(not_extendable) + "; delete the runs in " + directory +
                     " to train them again");
   }
   if (!texts.empty()) {
     throw DataError(source +
                     ": data files have changed since these runs were trained or evaluated: " +
-                    texts.text() + "; restore the files, or delete the runs in " + directory +
+                    text_of(texts) + "; restore the files, or delete the runs in " + directory +
                     " and in the collection (--collect) to retrain them");
   }
+}
+
+int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
+  int64_t taken = 0;
+  copy_vocabularies(collection, plan.directory);
+  for (const PlannedRun& run : plan.runs) {
+    const fs::path place = collection / run.name;
+    if (!RunDirectory(place).has_config() || !read_result(place)) continue;
+    const std::vector<std::string> changed = row_conflicts(place, run.experiment);
+    if (!changed.empty()) {
+      throw ConfigError(place.string() + ": trained with a different " + changed.front() +
+                        " than row " + plan.rows[run.row].name + " of " + plan.source.string() +
+                        difference_text(changed.front(), write_config(run.experiment),
+                                        write_config(load_description(place))) +
+                        "; rename the row, or remove the run from the collection");
+    }
+    if (RunDirectory(run.directory).has_run() || !finished_result(place, run.experiment.train)) {
+      continue;
+    }
+    const RunLock none_trains(run.directory);
+    copy_run(place, run.directory);  // replaces lock and log of a run that failed before it began
+    ++taken;
+  }
+  return taken;
+}
+
+bool is_finished(const PlannedRun& run, const fs::path& collection) {
+  const RunStage stage = inspect_run(run).stage;
+  if (stage == RunStage::finished) return true;
+  if (stage != RunStage::waiting || collection.empty()) return false;
+  const RunDirectory place(collection / run.name);
+  return place.has_config() && finished_result(place, run.experiment.train) &&
+         row_conflicts(place.path(), run.experiment).empty();
+}
+
+void collect_run(const PlannedRun& run, const fs::path& collection) {
+  const fs::path place = collection / run.name;
+  if (inspect_run(run).stage != RunStage::finished) return;
+  if (RunDirectory(place).has_config() && finished_result(place, run.experiment.train)) {
+    collect_heads(run.directory, place);  // may be made after the run was collected
+    return;
+  }
+  copy_vocabularies(run.directory.parent_path().parent_path(), collection);
+  copy_run(run.directory, place);  // replaces that of a shorter run
 }
 
 }  // namespace attn

@@ -1,7 +1,12 @@
-// Status of the runs of a sweep, from their directories.
+// Status of the runs of a sweep, from their directories and a collection: the small files of
+// finished runs, with which a sweep continues on another machine.
+//
+//   COLLECTION/ROW/seed-1/     config.json, result.json, run.json, metrics.jsonl, log.txt, eval/
+//   COLLECTION/vocabulary/     as in the sweep directory
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -27,22 +32,29 @@ RunStatus inspect_run(const PlannedRun& run);
 /// Progress of a run, from its log.
 struct RunProgress {
   int64_t step = 0;
-  double ppl = 0.0;  ///< perplexity of the last validation; 0: none yet
-  double tokens_per_second = 0.0;
-  double seconds = 0.0;             ///< training time
-  double evaluation_seconds = 0.0;  ///< all evaluations
+  double ppl = 0.0;      ///< perplexity of the last validation; 0: none yet
+  double seconds = 0.0;  ///< of training and evaluations
 };
 RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics);
-
-/// "B1/seed-1".
-std::string run_name(const SweepPlan& plan, const PlannedRun& run);
-
-/// Notes on runs that were started with different runtime options from those of their rows.
-std::vector<std::string> runtime_notes(const SweepPlan& plan);
 
 /// Throws ConfigError naming runs whose row has changed since they were trained, selected or not,
 /// or DataError naming runs whose data files have changed, or which cannot be extended to
 /// train.steps since they have no checkpoints.
 void check_unchanged(const SweepPlan& plan);
+
+/// Copies the vocabularies and the finished runs of a collection into the sweep directory, without
+/// replacing runs that have started: these are resumed instead. Returns the number of runs copied.
+/// Throws ConfigError if a run of the collection was trained with a different config from that of
+/// its row, and DataError if a file is damaged or cannot be copied.
+int64_t take_collected(const SweepPlan& plan, const std::filesystem::path& collection);
+
+/// Whether a run is finished, with the row's current config, in its directory or in the collection
+/// (empty: none). Throws DataError for an invalid result.
+bool is_finished(const PlannedRun& run, const std::filesystem::path& collection);
+
+/// Adds a run to the collection if it is finished and not yet there, with its vocabularies; one
+/// that was trained for fewer steps (train.steps) is replaced. Checkpoints, weights and caches are
+/// not copied. Throws DataError.
+void collect_run(const PlannedRun& run, const std::filesystem::path& collection);
 
 }  // namespace attn

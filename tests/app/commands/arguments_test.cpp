@@ -51,13 +51,10 @@ TEST_CASE("--set takes several values") {
              contains("a.json: expected path=value; files stand before --set"));
 }
 
-TEST_CASE("values that CLI11 would misread are errors") {
+TEST_CASE("empty values, which CLI11 would ignore, are errors") {
   const auto error = [](const std::string& value) {
     return parsed({"average", "--last", value}).error;
   };
-  for (const char* bad : {"010", "-010", "99999999999999999999", "1.5"}) {
-    CHECK_THAT(error(bad), contains("average: --last: ") && contains(bad));
-  }
   CHECK(error("").find("--last: the value is empty") == 0);
   CHECK(parsed({"train", "x", "--run="}).error.find("--run=: the value is empty") == 0);
   CHECK(error("10").empty());
@@ -77,13 +74,4 @@ TEST_CASE("the error for a misspelt command or flag suggests the nearest") {
              contains("train: --lr=0.1: unknown flag; options of the config are set with --set"));
   CHECK_THAT(error({"train", "a.json", "b.json"}), contains("train: b.json: unknown argument"));
   CHECK_THAT(error({"train"}), contains("config is required"));
-}
-
-TEST_CASE("a number outside its range, or none, is rejected") {
-  const CLI::Validator percent = number_from(0.0, 100.0);
-  const auto complaint = [&](std::string text) { return percent(text); };
-  for (const char* good : {"0", "100", "99.5", "1e1"}) CHECK(complaint(good).empty());
-  for (const char* bad : {"-0.1", "100.1", "nan", "inf", "", "5x", "x"}) {
-    CHECK(complaint(bad) == std::string("expected a number from 0 to 100, not ") + bad);
-  }
 }

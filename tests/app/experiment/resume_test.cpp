@@ -15,12 +15,12 @@ namespace {
 using Paths = std::vector<std::string>;
 
 Experiment with_options(const std::vector<std::string>& assignments = {}) {
-  return resolve_experiment(parse_json(R"({"eval": [{"name": "v", "kind": "bleu"}]})", "t"), "t",
+  return resolve_experiment({parse_json(R"({"eval": [{"name": "v", "kind": "bleu"}]})", "t")}, "t",
                             ".", assignments);
 }
 
 Experiment resolve_text(const std::string& text) {
-  return resolve_experiment(parse_json(text, "test.json"), "test.json", ".");
+  return resolve_experiment({parse_json(text, "test.json")}, "test.json", ".");
 }
 
 }  // namespace

@@ -1,6 +1,13 @@
 #include "app/experiment/run_directory.h"
 
-#include "app/experiment/failure.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <string>
+
+#include "app/experiment/run_result.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
@@ -62,4 +69,33 @@ TEST_CASE("verify_checkpoint accepts the files of a model directory") {
     const fs::path path = model.path() / name;
     CHECK((path == model.weights() || path == model.training_state() || path == model.config()));
   }
+}
+
+TEST_CASE("a run has one holder, which the error names") {
+  const testing::TemporaryDirectory folder;
+  {
+    const RunLock lock(folder / "run");
+    CHECK_THROWS_WITH(RunLock(folder / "run"),
+                      testing::contains("another process is training this run (process " +
+                                        std::to_string(::getpid()) + " on "));
+    CHECK_THROWS_WITH(RunLock(folder / "run", 0.3),
+                      testing::contains("another process is training"));
+  }
+  CHECK_NOTHROW(RunLock(folder / "run"));
+}
+
+TEST_CASE("a lock of a process that was killed, or of another boot, is free at once") {
+  const testing::TemporaryDirectory folder;
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const RunLock lock(folder.path());
+    ::_exit(0);  // without its destructor
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  REQUIRE(std::filesystem::exists(folder / "lock"));
+  CHECK_NOTHROW(RunLock(folder.path()));
+  std::ofstream(folder / "lock") << "process 1 on another machine, before its reboot";
+  CHECK_NOTHROW(RunLock(folder.path()));
 }

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "app/sweep/dry_run.h"
+#include "app/sweep/costs.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/app/sweep/sweeps.h"
@@ -25,7 +25,9 @@ TEST_CASE("rows are patches on the base, and the first one is compared with") {
   CHECK(plan.metrics.evaluators[Metric::loss] == "v");
   CHECK(plan.metrics.evaluators[Metric::bleu] == "b");
   REQUIRE(plan.runs.size() == 2);
+  CHECK(plan.runs[1].name == "B1/seed-5");
   CHECK(plan.runs[1].directory == sweeps.folder() / "B1" / "seed-5");
+  CHECK(plan.runs[1].config() == sweeps.folder() / "B1" / "seed-5.json");
 }
 
 TEST_CASE("grids make a row for each combination, seeds a run for each") {

@@ -1,8 +1,88 @@
 #include "app/sweep/runner.h"
 
+#include "app/sweep/costs.h"
 #include "tests/support/catch.h"
 
 using namespace attn;
+
+namespace {
+
+SweepPlan plan_of(std::vector<int64_t> steps, int64_t seeds) {
+  SweepPlan plan;
+  plan.rows.resize(steps.size());
+  for (int64_t seed = 0; seed < seeds; ++seed) {
+    for (size_t row = 0; row < steps.size(); ++row) {
+      PlannedRun run{.row = row};
+      run.experiment.train.steps = steps[row];
+      plan.runs.push_back(run);
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+TEST_CASE("runs start by seed, the longest of a seed first") {
+  CHECK(start_order(plan_of({100, 300, 200}, 2)) == std::vector<size_t>{1, 2, 0, 4, 5, 3});
+}
+
+TEST_CASE("runs of equal length start in the order of the plan") {
+  CHECK(start_order(plan_of({50, 50, 50}, 1)) == std::vector<size_t>{0, 1, 2});
+}
+
+TEST_CASE("a wider model is a longer run") {
+  SweepPlan plan = plan_of({100, 100}, 1);
+  std::get<TransformerConfig>(plan.runs[1].experiment.model.options).d_ff *= 2;
+  CHECK(run_flops(plan.runs[1]) > run_flops(plan.runs[0]));
+  CHECK(start_order(plan) == std::vector<size_t>{1, 0});
+}
+
+TEST_CASE("the last run ends after the longest chain of runs in one job") {
+  const std::vector<double> none, waiting = {3, 2, 2}, running = {5};
+  CHECK(makespan(none, waiting, 1) == 7.0);
+  CHECK(makespan(none, waiting, 2) == 4.0);
+  CHECK(makespan(none, waiting, 9) == 3.0);
+  CHECK(makespan(running, waiting, 2) == 7.0);  // 3 and 2 beside the one that runs, 2 after it
+  CHECK(makespan(running, none, 2) == 5.0);
+  CHECK(makespan(none, none, 2) == 0.0);
+}
+
+namespace {
+
+using Stage = RunWork::Stage;
+
+// Of 100 FLOPs.
+RunWork work(Stage stage, double share, double seconds) {
+  return {.stage = stage, .flops = 100.0, .share = share, .seconds = seconds};
+}
+
+}  // namespace
+
+TEST_CASE("the time left is by the rate of the runs that run or have finished") {
+  std::vector<RunWork> runs = {work(Stage::waiting, 0.0, 0.0)};
+  CHECK_FALSE(seconds_left(runs, 1));
+  runs.push_back(work(Stage::running, 0.5, 100.0));
+  CHECK(seconds_left(runs, 1).value() == Approx(100.0 + 200.0));
+  CHECK(seconds_left(runs, 2).value() == Approx(200.0));
+}
+
+TEST_CASE("a run that was interrupted needs the time of its remaining updates") {
+  const std::vector<RunWork> runs = {work(Stage::waiting, 0.75, 300.0),
+                                     work(Stage::running, 0.5, 100.0)};
+  CHECK(seconds_left(runs, 1).value() == Approx(100.0 + 50.0));
+}
+
+TEST_CASE("there is no estimate of the time left before anything is trained") {
+  const std::vector<RunWork> runs = {work(Stage::running, 0.0, 0.0),
+                                     work(Stage::waiting, 0.0, 0.0)};
+  CHECK_FALSE(seconds_left(runs, 2));
+}
+
+TEST_CASE("runs that failed need no more time") {
+  const std::vector<RunWork> runs = {work(Stage::finished, 0.5, 50.0),
+                                     work(Stage::running, 0.5, 50.0)};
+  CHECK(seconds_left(runs, 2).value() == Approx(50.0));
+}
 
 TEST_CASE("jobs share the GPUs that the sweep was given, by number or by name") {
   CHECK(gpu_of_slot(0, 4, nullptr) == "0");

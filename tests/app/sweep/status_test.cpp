@@ -42,7 +42,7 @@ TEST_CASE("a run's progress is read from the end of its log") {
   std::ofstream(run.directory / "metrics.jsonl")
       << R"({"kind": "train", "step": 10, "tokens_per_second": 50, "seconds": 2})"
       << "\n"
-      << R"({"kind": "eval", "name": "v", "step": 10, "ppl": 8.5})"
+      << R"({"kind": "eval", "name": "v", "step": 10, "ppl": 8.5, "eval_seconds": 0.5})"
       << "\n"
       << R"({"kind": "eval", "name": "other", "step": 10, "ppl": 3})"
       << "\n"
@@ -52,12 +52,10 @@ TEST_CASE("a run's progress is read from the end of its log") {
   const RunProgress progress = read_progress(run, metrics);
   CHECK(progress.step == 20);
   CHECK(progress.ppl == 8.5);
-  CHECK(progress.tokens_per_second == 60);
-  CHECK(progress.seconds == 4);
-  CHECK(run_name(plan, run) == "base/seed-5");
+  CHECK(progress.seconds == 4.5);
 }
 
-TEST_CASE("a change of runtime options does not change a row and is noted") {
+TEST_CASE("a change of runtime options does not change a row") {
   const Sweeps sweeps;
   const auto plan = [&](const std::string& kernels) {
     return sweeps.plan(
@@ -69,8 +67,4 @@ TEST_CASE("a change of runtime options does not change a row and is noted") {
   write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
   CHECK(inspect_run(after.runs[1]).stage == RunStage::started);
   CHECK_NOTHROW(check_unchanged(after));
-  CHECK(runtime_notes(before).empty());
-  CHECK(runtime_notes(after) ==
-        std::vector<std::string>{
-            "runtime.kernels is off, was auto when these runs were started: slow/seed-5"});
 }

@@ -1,4 +1,4 @@
-#include "app/sweep/comparable.h"
+#include "app/sweep/run_reader.h"
 
 #include "tests/support/catch.h"
 

@@ -17,16 +17,17 @@ struct TraceRow {
 };
 
 struct Trace {
+  int64_t updates = 0;
   std::vector<TraceRow> rows;  ///< the longest first
   double seconds = 0.0;        ///< from the first one's begin to the last one's end
   double busy_seconds = 0.0;   ///< of these, in which any of them runs
   double longest_gap = 0.0;    ///< seconds, between two
 };
 
-/// Traces `work`, which has run before, by LibTorch's profiler (kineto).
-Trace trace_of(const std::function<void()>& work, torch::Device device);
+/// Traces `times` updates, after others, by LibTorch's profiler (kineto).
+Trace trace_of(const std::function<void()>& update, int64_t times, torch::Device device);
 
-/// A table of the `most` longest ones, with their shares of all and times of one of `updates`.
-std::string trace_table(const Trace& trace, int64_t updates, size_t most = 40);
+/// A table of the longest rows, with their shares of all and the means of an update.
+std::string trace_table(const Trace& trace);
 
 }  // namespace attn

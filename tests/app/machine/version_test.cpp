@@ -1,4 +1,4 @@
-#include "app/machine/system_files.h"
+#include "app/machine/version.h"
 
 #include "base/file.h"
 #include "tests/support/catch.h"
