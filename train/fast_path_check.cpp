@@ -21,9 +21,10 @@ constexpr double kLossBound = 1e-4, kWholeBound = 1e-4, kParameterBound = 1e-3, 
 constexpr double kFloor = 0.01, kBf16Floor = 0.25;
 constexpr double kBf16Whole = 0.3, kBf16Parameter = 0.5;
 // An ill-conditioned model, such as one with normalized heads of two dimensions, amplifies
-// rounding: its gradients may differ by this many times what a rounding of the weights changes them
-// by.
-constexpr double kRoundings = 8.0, kFp32Rounding = 0x1p-23, kBf16Rounding = 0x1p-8;
+// rounding: its gradients may differ by this many times what a change of the weights by rounding
+// changes them by. In fp32 that of a sum of products, not of a weight: of the millions of ReLUs of
+// a large model some are at 0 but for rounding, and how many change sides must be a fair sample.
+constexpr double kRoundings = 8.0, kFp32Rounding = 0x1p-20, kBf16Rounding = 0x1p-8;
 constexpr int64_t kSourceLengths[] = {5, 66}, kTargetLengths[] = {7, 63};
 constexpr double kUsualLogProb = 100.0;
 constexpr int64_t kSearchSteps = 35;  // past a block of 32 keys
