@@ -11,6 +11,7 @@ import io
 import json
 import os
 import resource
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -490,6 +491,28 @@ class Treebanks(FetchTest):
         made = self.make("wsj-sample", {split: {"treebank.zip": packed.getvalue()} for split in ("train", "dev", "test")})
         self.assertEqual({name: (len(text.split("\n")) - 1, text.split("\n")[0]) for name, text in made.items()},
                          {"train.ptb": (130, "(TOP (NP (CD 1)))"), "dev.ptb": (30, "(TOP (NP (CD 131)))")})
+
+
+class OwnTreebank(unittest.TestCase):
+    def read(self, content, *options):
+        """data/treebanks.py on a file: its output and its error."""
+        with tempfile.NamedTemporaryFile() as file:
+            Path(file.name).write_bytes(content)
+            done = subprocess.run([sys.executable, ROOT / "data" / "treebanks.py", *options, file.name], capture_output=True, check=False)
+        return done.stdout.decode(), done.stderr.decode().replace(file.name, "FILE")
+
+    def test_any_layout_and_outer_bracket_becomes_one_line_with_top(self):
+        trees = "( (S (NP-SBJ-1 (NN café))\r\n  (VP (VBZ is)\n (NP (-NONE- *-1)))))\n(ROOT (X (Y z)))(S (Y z))"
+        self.assertEqual(self.read(b"\xef\xbb\xbf" + trees.encode()),
+                         ("(TOP (S (NP (NN café)) (VP (VBZ is))))\n(TOP (X (Y z)))\n(TOP (S (Y z)))\n", ""))
+
+    def test_another_encoding_is_named(self):
+        tree = "(NN café)".encode("latin-1")
+        self.assertEqual(self.read(tree)[1], "FILE: not utf-8 at byte 7; give --encoding, such as latin-1\n")
+        self.assertEqual(self.read(tree, "--encoding", "latin-1"), ("(TOP (NN café))\n", ""))
+
+    def test_a_broken_tree_is_one_line_with_its_place(self):
+        self.assertEqual(self.read(b"(S (Y z))\n(S (Y z)))")[1], "FILE:2: ')' outside a tree\n")
 
 
 class Recipes(unittest.TestCase):
