@@ -473,6 +473,14 @@ class Treebanks(FetchTest):
             self.assertFalse((self.into / "toy").exists())
             fetch.shutil.rmtree(self.into / ".downloads")
 
+    def test_a_treebank_of_ones_own_may_have_any_layout_and_encoding(self):
+        trees, made = "( (NP-SBJ-1 (NN é)\r\n (X (-NONE- *))))\n(ROOT (Y z))(Y z)", "(TOP (NP (NN é)))\n(TOP (Y z))\n(TOP (Y z))\n"
+        for body, options, printed in ((b"\xef\xbb\xbf" + trees.encode(), [], made), (trees.encode("latin-1"), ["--encoding=latin-1"], made),
+                                       (b"(Y \xe9)", [], "own: not utf-8 at byte 3; give --encoding, such as latin-1\n")):
+            (self.into / "own").write_bytes(body)
+            done = subprocess.run([sys.executable, ROOT / "data/treebanks.py", *options, "own"], cwd=self.into, capture_output=True, check=False)
+            self.assertEqual((done.stdout + done.stderr).decode(), printed)
+
     def test_genia_is_made_from_its_abstracts_and_its_division(self):
         abstract = (b'<A><sentence><cons cat="S"><cons cat="NP" null="NONE"/><tok cat="LQT">"</tok><tok cat="NN">a (b</tok>'
                     b'<tok cat="PERIOD">.</tok></cons></sentence></A>')
@@ -491,28 +499,6 @@ class Treebanks(FetchTest):
         made = self.make("wsj-sample", {split: {"treebank.zip": packed.getvalue()} for split in ("train", "dev", "test")})
         self.assertEqual({name: (len(text.split("\n")) - 1, text.split("\n")[0]) for name, text in made.items()},
                          {"train.ptb": (130, "(TOP (NP (CD 1)))"), "dev.ptb": (30, "(TOP (NP (CD 131)))")})
-
-
-class OwnTreebank(unittest.TestCase):
-    def read(self, content, *options):
-        """data/treebanks.py on a file: its output and its error."""
-        with tempfile.NamedTemporaryFile() as file:
-            Path(file.name).write_bytes(content)
-            done = subprocess.run([sys.executable, ROOT / "data" / "treebanks.py", *options, file.name], capture_output=True, check=False)
-        return done.stdout.decode(), done.stderr.decode().replace(file.name, "FILE")
-
-    def test_any_layout_and_outer_bracket_becomes_one_line_with_top(self):
-        trees = "( (S (NP-SBJ-1 (NN café))\r\n  (VP (VBZ is)\n (NP (-NONE- *-1)))))\n(ROOT (X (Y z)))(S (Y z))"
-        self.assertEqual(self.read(b"\xef\xbb\xbf" + trees.encode()),
-                         ("(TOP (S (NP (NN café)) (VP (VBZ is))))\n(TOP (X (Y z)))\n(TOP (S (Y z)))\n", ""))
-
-    def test_another_encoding_is_named(self):
-        tree = "(NN café)".encode("latin-1")
-        self.assertEqual(self.read(tree)[1], "FILE: not utf-8 at byte 7; give --encoding, such as latin-1\n")
-        self.assertEqual(self.read(tree, "--encoding", "latin-1"), ("(TOP (NN café))\n", ""))
-
-    def test_a_broken_tree_is_one_line_with_its_place(self):
-        self.assertEqual(self.read(b"(S (Y z))\n(S (Y z)))")[1], "FILE:2: ')' outside a tree\n")
 
 
 class Recipes(unittest.TestCase):
