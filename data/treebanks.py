@@ -1,12 +1,17 @@
-"""Public treebanks in the form that the configs expect: one (TOP …) tree on each line, without traces and function tags.
+"""Treebanks in the form that the configs expect: one (TOP …) tree on each line, without traces and function tags.
 
-Used by data/fetch. data/treebanks.json names the files of each split, in the order of their trees.
+    python3 data/treebanks.py [--encoding latin-1] wsj_0001.mrg wsj_0002.mrg … > train.ptb
+
+Also used by data/fetch, for public treebanks. data/treebanks.json names the files of each split, in the order of their trees.
 """
 
+import argparse
 import re
+import sys
 import tarfile
 import xml.etree.ElementTree
 import zipfile
+from pathlib import Path
 
 TOKEN = re.compile(r"[()]|[^\s()]+")
 WSJ_SAMPLE = {"train": range(1, 131), "dev": range(131, 161), "test": range(161, 200)}  # wsj_0001 to 0130, …
@@ -134,3 +139,22 @@ def convert(corpus, split, files):
         form = genia_division if corpus == "genia" else penn
         for file in files:
             yield from form(file.read_text(encoding="utf8"), file.name)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path, help="bracketed trees in any layout")
+    parser.add_argument("--encoding", default="utf-8-sig", help="of the files (default: UTF-8); the output is UTF-8")
+    options = parser.parse_args()
+    try:
+        for file in options.files:
+            for tree in penn(file.read_text(encoding=options.encoding), file):
+                sys.stdout.buffer.write(f"{tree}\n".encode())
+    except UnicodeDecodeError as error:
+        sys.exit(f"{file}: not {error.encoding} at byte {error.start}; give --encoding, such as latin-1")
+    except (TreebankError, OSError, LookupError) as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -7,22 +7,12 @@ Known words are those of the run's vocabulary (data.tokenizer "words"). F1 is ov
 scores; the last column counts those it skips because their words differ.
 """
 import json
-import re
 import sys
 from pathlib import Path
 
+from numbered_trees import LEAF, read_lines
+
 GROUPS = [("0", 0), ("1", 1), ("2", 2), ("3-4", 4), ("5-8", 8), ("more", sys.maxsize)]
-
-
-def read(path):
-    return Path(path).read_bytes().decode("utf8")
-
-
-def gold_words(path):
-    """The words of each tree of a file with one tree per line, without traces. Blanks and ends of line are ASCII's: others are
-    parts of words, as in attn."""
-    for line in read(path).rstrip("\n").split("\n"):
-        yield [word for tag, word in re.findall(r"\(([^\s()]+)\s+([^\s()]+)\)", line, re.ASCII) if tag != "-NONE-"]
 
 
 def f1(matched, gold, test):
@@ -32,10 +22,9 @@ def f1(matched, gold, test):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    lines = read(Path(sys.argv[2], "source.model")).split("\n")
-    known = {line.split("\t")[0] for line in lines}
+    known = {line.split("\t")[0] for line in read_lines(Path(sys.argv[2], "source.model"))}
     scores = json.load(sys.stdin)["per_sentence"]
-    words = list(gold_words(sys.argv[1]))
+    words = [[word for tag, word in LEAF.findall(line) if tag != "-NONE-"] for line in read_lines(sys.argv[1])]
     if len(words) != len(scores):
         sys.exit(f"{sys.argv[1]}: {len(words)} lines with trees, but scores of {len(scores)} sentences")
     print("| unknown words | sentences | words | F1 | skipped |\n| --- | ---: | ---: | ---: | ---: |")

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import resource
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -471,6 +472,14 @@ class Treebanks(FetchTest):
                 self.make("toy", {"train": {"one": body}})
             self.assertFalse((self.into / "toy").exists())
             fetch.shutil.rmtree(self.into / ".downloads")
+
+    def test_a_treebank_of_ones_own_may_have_any_layout_and_encoding(self):
+        trees, made = "( (NP-SBJ-1 (NN é)\r\n (X (-NONE- *))))\n(ROOT (Y z))(Y z)", "(TOP (NP (NN é)))\n(TOP (Y z))\n(TOP (Y z))\n"
+        for body, options, printed in ((b"\xef\xbb\xbf" + trees.encode(), [], made), (trees.encode("latin-1"), ["--encoding=latin-1"], made),
+                                       (b"(Y \xe9)", [], "own: not utf-8 at byte 3; give --encoding, such as latin-1\n")):
+            (self.into / "own").write_bytes(body)
+            done = subprocess.run([sys.executable, ROOT / "data/treebanks.py", *options, "own"], cwd=self.into, capture_output=True, check=False)
+            self.assertEqual((done.stdout + done.stderr).decode(), printed)
 
     def test_genia_is_made_from_its_abstracts_and_its_division(self):
         abstract = (b'<A><sentence><cons cat="S"><cons cat="NP" null="NONE"/><tok cat="LQT">"</tok><tok cat="NN">a (b</tok>'

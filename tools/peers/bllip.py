@@ -2,11 +2,12 @@
 """Trains and runs the first stage of BLLIP (Charniak 2000): github.com/BLLIP/bllip-parser at f83be9f1.
 
     tools/peers/bllip.py train bllip-parser/first-stage model/ train.ptb [more.ptb …]
-    tools/peers/bllip.py parse bllip-parser/first-stage model/ words out.ptb
+    tools/peers/bllip.py parse bllip-parser/first-stage model/ words out.ptb [--nbest 50] [--overparsing 100]
 
 bllip-parser/first-stage holds trainParser and parseIt as its README builds them, for gnu++98. Files have one tree or
 one tokenized sentence on each line. Every twentieth tree tunes the smoothing, unless it has a label that the others
-lack; the others are trained on. parse writes BLLIP's own flat tree for a sentence without a parse, and counts these.
+lack; the others are trained on. parse writes BLLIP's own flat tree for a sentence without a parse, and counts these;
+with --nbest, it writes n-best lists as attn parse --nbest-list does, for attn fuse.
 Prints each command and its CPU seconds.
 """
 import argparse
@@ -61,13 +62,25 @@ def train(source, model, files):
             stdout=sys.stderr)
 
 
-def parse(source, model, words, output):
+def nbest_list(lines):
+    """BLLIP's lists: the number of parses and that of the sentence, from 1; then two lines each, log-probability and tree."""
+    lines = iter(lines)
+    for head in filter(None, lines):
+        count, sentence = map(int, head.split())
+        for _ in range(count):
+            score, tree = next(lines), next(lines)
+            yield f"{sentence - 1} ||| {re.sub(r'^[(]S1 ', '(TOP ', tree)} ||| logp= {score} ||| {score}"
+
+
+def parse(source, model, words, output, nbest=0, overparsing=210):
     with tempfile.TemporaryDirectory() as folder:
         marked, raw, log = (Path(folder) / name for name in ("words", "trees", "log"))
         marked.write_text("".join(f"<s> {line} </s>\n" for line in read_lines(words)), encoding="utf8")
         with open(raw, "wb") as out, open(log, "wb") as errors:
-            run([str(source / "PARSE/parseIt"), "-K", "-l399", f"{model}/", str(marked)], stdout=out, stderr=errors)
-        trees = [re.sub(r"^\(S1 ", "(TOP ", tree) for tree in read_lines(raw) if tree]
+            run([str(source / "PARSE/parseIt"), "-K", "-l399", f"-T{overparsing}", *([f"-N{nbest}"] if nbest else []),
+                 f"{model}/", str(marked)], stdout=out, stderr=errors)
+        lines = read_lines(raw)
+        trees = list(nbest_list(lines)) if nbest else [re.sub(r"^\(S1 ", "(TOP ", tree) for tree in lines if tree]
         warned = log.read_text(encoding="utf8", errors="replace")
     failed = len(re.findall("Parse failed|skipping sentence", warned))
     print(f"{len(trees)} trees; {failed} sentences without a parse have a flat tree", file=sys.stderr)
@@ -80,11 +93,13 @@ def main():
     parser.add_argument("source", type=Path, help="first-stage of BLLIP, built")
     parser.add_argument("model", type=Path, help="a folder; train creates it")
     parser.add_argument("files", nargs="+", type=Path, help="train: trees; parse: sentences, then the output")
+    parser.add_argument("--nbest", type=int, default=0, help="parse: length of the lists (default: the best trees alone)")
+    parser.add_argument("--overparsing", type=int, default=210, help="parse: BLLIP's -T, less is faster")
     options = parser.parse_args()
     if options.action == "train":
         train(options.source, options.model, options.files)
     else:
-        parse(options.source, options.model, *options.files)
+        parse(options.source, options.model, *options.files, options.nbest, options.overparsing)
 
 
 if __name__ == "__main__":
