@@ -71,7 +71,7 @@ def written(node):
 def top(node):
     """The tree on one line under TOP, in place of the outer bracket of any other name; "" if nothing is left."""
     node = clean(node)
-    return "" if node is None else written(["TOP", *node[1:]] if node[0] in ("", "ROOT", "S1", "TOP") else ["TOP", node])
+    return "" if node is None else written(["TOP", *node[1:]] if node[0] in ("", "ROOT", "S1", "TOP", "VROOT") else ["TOP", node])
 
 
 def has_blank(node):

@@ -474,7 +474,7 @@ class Treebanks(FetchTest):
             fetch.shutil.rmtree(self.into / ".downloads")
 
     def test_a_treebank_of_ones_own_may_have_any_layout_and_encoding(self):
-        trees, made = "( (NP-SBJ-1 (NN é)\r\n (X (-NONE- *))))\n(ROOT (Y z))(Y z)", "(TOP (NP (NN é)))\n(TOP (Y z))\n(TOP (Y z))\n"
+        trees, made = "( (NP-SBJ-1 (NN é)\r\n (X (-NONE- *))))\n(VROOT (Y z))(Y z)", "(TOP (NP (NN é)))\n(TOP (Y z))\n(TOP (Y z))\n"
         for body, options, printed in ((b"\xef\xbb\xbf" + trees.encode(), [], made), (trees.encode("latin-1"), ["--encoding=latin-1"], made),
                                        (b"(Y \xe9)", [], "own: not utf-8 at byte 3; give --encoding, such as latin-1\n")):
             (self.into / "own").write_bytes(body)

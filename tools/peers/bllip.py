@@ -62,25 +62,31 @@ def train(source, model, files):
             stdout=sys.stderr)
 
 
-def nbest_list(lines):
+def tree_over(sentence, tree):
+    """The tree with the sentence's own words, as BLLIP writes [ as -LSB-."""
+    words = iter(sentence.split())
+    return re.sub(r"\(([^\s()]+) ([^\s()]+)\)", lambda leaf: f"({leaf[1]} {next(words, leaf[2])})", re.sub(r"^\(S1 ", "(TOP ", tree))
+
+
+def nbest_list(lines, sentences):
     """BLLIP's lists: the number of parses and that of the sentence, from 1; then two lines each, log-probability and tree."""
     lines = iter(lines)
     for head in filter(None, lines):
         count, sentence = map(int, head.split())
-        for _ in range(count):
-            score, tree = next(lines), next(lines)
-            yield f"{sentence - 1} ||| {re.sub(r'^[(]S1 ', '(TOP ', tree)} ||| logp= {score} ||| {score}"
+        for score, tree in [(next(lines), next(lines)) for _ in range(count)]:
+            yield f"{sentence - 1} ||| {tree_over(sentences[sentence - 1], tree)} ||| logp= {score} ||| {score}"
 
 
 def parse(source, model, words, output, nbest=0, overparsing=210):
     with tempfile.TemporaryDirectory() as folder:
         marked, raw, log = (Path(folder) / name for name in ("words", "trees", "log"))
-        marked.write_text("".join(f"<s> {line} </s>\n" for line in read_lines(words)), encoding="utf8")
+        sentences = read_lines(words)
+        marked.write_text("".join(f"<s> {line} </s>\n" for line in sentences), encoding="utf8")
         with open(raw, "wb") as out, open(log, "wb") as errors:
             run([str(source / "PARSE/parseIt"), "-K", "-l399", f"-T{overparsing}", *([f"-N{nbest}"] if nbest else []),
                  f"{model}/", str(marked)], stdout=out, stderr=errors)
         lines = read_lines(raw)
-        trees = list(nbest_list(lines)) if nbest else [re.sub(r"^\(S1 ", "(TOP ", tree) for tree in lines if tree]
+        trees = list(nbest_list(lines, sentences)) if nbest else list(map(tree_over, sentences, filter(None, lines)))
         warned = log.read_text(encoding="utf8", errors="replace")
     failed = len(re.findall("Parse failed|skipping sentence", warned))
     print(f"{len(trees)} trees; {failed} sentences without a parse have a flat tree", file=sys.stderr)
