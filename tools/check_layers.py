@@ -60,14 +60,14 @@ BUDGETS = {
     "kernels/cuda": 1800,
     "model": 6950,
     "data": 6120,
-    "train": 5031,
+    "train": 5035,
     "eval": 7534,
     "report": 1850,
-    "app": 11954,
+    "app": 11956,
     "tests": 20611,
     "run": 311,
 }
-PYTHON_BUDGET = 12540  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 12542  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

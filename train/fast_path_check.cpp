@@ -180,7 +180,7 @@ double compare_gradients(const Seq2SeqModel& model, const std::vector<torch::Ten
               different = difference_to(fast);
   const double share = different.whole / norms.whole;
   if (!std::isfinite(norms.whole) || norms.whole == 0.0) return 0.0;
-  Norms noise{.of_parameters = std::vector<double>(exact.size(), 0.0)};
+  double noise = 0.0, whole_noise = 0.0;  // the greatest of a parameter's norm, and of the whole
   size_t worst = 0;
   const auto floor_of = [&](size_t i) {
     return std::max(norms.of_parameters[i], bounds.floor * norms.whole);
@@ -188,15 +188,19 @@ double compare_gradients(const Seq2SeqModel& model, const std::vector<torch::Ten
   const auto differ = [&] {
     double most = -1.0;
     for (size_t i = 0; i < exact.size(); ++i) {
-      const double own = different.of_parameters[i] / std::max(bounds.parameter * floor_of(i),
-                                                               kRoundings * noise.of_parameters[i]);
+      const double own = different.of_parameters[i] /
+                         (std::max(bounds.parameter, kRoundings * noise) * floor_of(i));
       if (!(own <= most)) worst = i, most = own;  // also if it is NaN
     }
-    const double limit = std::max(bounds.whole * norms.whole, kRoundings * noise.whole);
+    const double limit = std::max(bounds.whole * norms.whole, kRoundings * whole_noise);
     return !(different.whole <= limit) || !(most <= 1.0);
   };
   if (!differ()) return share;
-  noise = difference_to(rounded());
+  const Norms from_rounding = difference_to(rounded());
+  whole_noise = from_rounding.whole;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    noise = std::max(noise, from_rounding.of_parameters[i] / floor_of(i));
+  }
   if (differ()) {
     fail("the gradient of " + model.named_parameters()[worst].key() + " (by " +
              percent(different.of_parameters[worst] / floor_of(worst)) + ", the whole by " +

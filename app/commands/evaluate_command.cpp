@@ -12,6 +12,7 @@
 #include "app/machine/signals.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/stop_signal.h"
 #include "data/lines.h"
 #include "eval/search/search_count.h"
 #include "eval/tasks/make_evaluator.h"
@@ -77,6 +78,7 @@ void evaluate(const EvalOptions& options, const Context& context) {
       own_cache ? std::filesystem::path(experiment.data.cache) : scratch.path();
   for (const EvaluatorConfig& config : experiment.eval) {
     const EvaluationResult result = run_evaluator(config, loaded, options, cache);
+    throw_if_stopped();
     if (!options.json) std::cout << config.name << "  " << result.line << std::endl;
     Json& entry = all[config.name] = Json::object();
     for (const auto& [key, value] : result.values) entry[key] = value;

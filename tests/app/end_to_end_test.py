@@ -235,7 +235,6 @@ class EndToEnd(ProgramTest):
             while not list(temporary.iterdir()):
                 self.assertIsNone(process.poll(), "it ended before the signal")
                 time.sleep(0.002)
-            time.sleep(0.05)  # it is still loading the model
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=60)
             self.assertEqual(process.returncode, 128 + signal.SIGTERM)
