@@ -1,5 +1,4 @@
-"""The Python beside attn ends lines and words where attn does: tools/peers/text_lines.py, tools/unknown_words.py."""
-
+"""The Python beside attn ends lines and words where attn does: tools/peers/text_lines.py, tools/numbered_trees.py."""
 import re
 import sys
 import tempfile
@@ -11,7 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/peers"))
 sys.path.insert(0, str(ROOT / "tools"))
 from text_lines import read_lines  # noqa: E402  # its folder must be on the path first
-from unknown_words import gold_words  # noqa: E402  # likewise
+import numbered_trees  # noqa: E402  # likewise
 
 
 class TextLines(unittest.TestCase):
@@ -43,7 +42,8 @@ class TextLines(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "gold.ptb"
             file.write_bytes("(S (NN a\u00a0b) (VB\tc\u2028d\u0085))\n(S (NN e))\n".encode())
-            self.assertEqual(list(gold_words(file)), [["a\u00a0b", "c\u2028d\u0085"], ["e"]])
+            words = [[word for _, word in numbered_trees.LEAF.findall(line)] for line in numbered_trees.read_lines(file)]
+            self.assertEqual(words, [["a\u00a0b", "c\u2028d\u0085"], ["e"]])
 
 
 if __name__ == "__main__":
