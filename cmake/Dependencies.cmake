@@ -36,6 +36,7 @@ function(attn_dependency name version url sha256)
   endif()
 endfunction()
 
+set(CMAKE_POLICY_VERSION_MINIMUM 3.5)  # CMake 4 refuses what these releases ask for
 find_package(Threads REQUIRED)
 attn_dependency(nlohmann_json 3.9 https://github.com/nlohmann/json/releases/download/v3.11.3/json.tar.xz
                 d6c65aca6b1ed68e7a182f4757257b107ae403032760ed6ef121c9d55e81757d)
@@ -57,7 +58,6 @@ else()
   set(url https://github.com/google/sentencepiece/archive/refs/tags/v0.2.0.tar.gz)
   message(STATUS "SentencePiece not found: ${url}")
   set(SPM_ENABLE_SHARED OFF CACHE BOOL "" FORCE)
-  set(CMAKE_POLICY_VERSION_MINIMUM 3.5)
   FetchContent_Declare(sentencepiece URL ${url} SYSTEM URL_HASH
                        SHA256=9970f0a0afee1648890293321665e5b2efa04eaec9f1671fcf8048f456f5bb86)
   FetchContent_MakeAvailable(sentencepiece)

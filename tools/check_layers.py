@@ -60,11 +60,11 @@ BUDGETS = {
     "kernels/cuda": 1800,
     "model": 6950,
     "data": 6120,
-    "train": 5035,
+    "train": 5039,
     "eval": 7534,
     "report": 1850,
-    "app": 11956,
-    "tests": 20611,
+    "app": 12112,
+    "tests": 20626,
     "run": 311,
 }
 PYTHON_BUDGET = 12542  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks

@@ -24,7 +24,9 @@ constexpr double kBf16Whole = 0.3, kBf16Parameter = 0.5;
 // rounding: its gradients may differ by this many times what a change of the weights by rounding
 // changes them by. In fp32 that of a sum of products, not of a weight: of the millions of ReLUs of
 // a large model some are at 0 but for rounding, and how many change sides must be a fair sample.
-constexpr double kRoundings = 8.0, kFp32Rounding = 0x1p-20, kBf16Rounding = 0x1p-8;
+// They may do so in another layer: a parameter's gradient may differ as another one's does, up to
+// kSides of its norm.
+constexpr double kRoundings = 8.0, kFp32Rounding = 0x1p-20, kBf16Rounding = 0x1p-8, kSides = 0.05;
 constexpr int64_t kSourceLengths[] = {5, 66}, kTargetLengths[] = {7, 63};
 constexpr double kUsualLogProb = 100.0;
 constexpr int64_t kSearchSteps = 35;  // past a block of 32 keys
@@ -180,7 +182,8 @@ double compare_gradients(const Seq2SeqModel& model, const std::vector<torch::Ten
               different = difference_to(fast);
   const double share = different.whole / norms.whole;
   if (!std::isfinite(norms.whole) || norms.whole == 0.0) return 0.0;
-  double noise = 0.0, whole_noise = 0.0;  // the greatest of a parameter's norm, and of the whole
+  Norms noise{.of_parameters = std::vector<double>(exact.size(), 0.0)};
+  double any_noise = 0.0;  // the greatest share of a parameter's
   size_t worst = 0;
   const auto floor_of = [&](size_t i) {
     return std::max(norms.of_parameters[i], bounds.floor * norms.whole);
@@ -188,18 +191,19 @@ double compare_gradients(const Seq2SeqModel& model, const std::vector<torch::Ten
   const auto differ = [&] {
     double most = -1.0;
     for (size_t i = 0; i < exact.size(); ++i) {
-      const double own = different.of_parameters[i] /
-                         (std::max(bounds.parameter, kRoundings * noise) * floor_of(i));
+      const double rounding = std::max(kRoundings * noise.of_parameters[i] / floor_of(i),
+                                       std::min(kRoundings * any_noise, kSides));
+      const double own =
+          different.of_parameters[i] / (std::max(bounds.parameter, rounding) * floor_of(i));
       if (!(own <= most)) worst = i, most = own;  // also if it is NaN
     }
-    const double limit = std::max(bounds.whole * norms.whole, kRoundings * whole_noise);
+    const double limit = std::max(bounds.whole * norms.whole, kRoundings * noise.whole);
     return !(different.whole <= limit) || !(most <= 1.0);
   };
   if (!differ()) return share;
-  const Norms from_rounding = difference_to(rounded());
-  whole_noise = from_rounding.whole;
+  noise = difference_to(rounded());
   for (size_t i = 0; i < exact.size(); ++i) {
-    noise = std::max(noise, from_rounding.of_parameters[i] / floor_of(i));
+    any_noise = std::max(any_noise, noise.of_parameters[i] / floor_of(i));
   }
   if (differ()) {
     fail("the gradient of " + model.named_parameters()[worst].key() + " (by " +

@@ -6,6 +6,7 @@
 #include "app/experiment/find_checkpoint.h"
 #include "base/edit_distance.h"
 #include "base/error.h"
+#include "base/parse_number.h"
 
 namespace attn {
 namespace {
@@ -13,6 +14,26 @@ namespace {
 // Also those that were not chosen.
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+// CLI11 reads "010" as octal, and clamps what is too large.
+void check_decimal(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    const std::string type = option->get_type_name();
+    if (!type.starts_with("INT") && !type.starts_with("UINT")) continue;
+    option->check([](const std::string& text) {
+      const size_t digits = text.find_first_not_of("+-");
+      const bool octal =
+          digits != std::string::npos && text[digits] == '0' && text.size() > digits + 1;
+      const auto number = parse_number<int64_t>(text.starts_with('+') ? text.substr(1) : text);
+      return number && !octal
+                 ? ""
+                 : text + ": expected a decimal integer of at most 64 bits, without leading zeros";
+    });
+  }
+  for (CLI::App* one : command.get_subcommands([](const CLI::App*) { return true; })) {
+    check_decimal(*one);
+  }
 }
 
 // The nearest command or flag, for an argument that CLI11 has left over; "" if none is near.
@@ -78,6 +99,7 @@ void run_command(CLI::App& app, std::vector<std::string> arguments) {
     throw ConfigError((i > 0 && argument.empty() ? arguments[i - 1] : argument) +
                       ": the value is empty; leave out the flag, or give a value");
   }
+  check_decimal(app);
   try {
     std::reverse(arguments.begin(), arguments.end());  // the order that CLI11 expects
     app.parse(std::move(arguments));

@@ -166,6 +166,7 @@ void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& op
 }
 
 void heads(const HeadsOptions& options, const Context& context) {
+  require_different_files({"--csv", options.csv}, {"--json", options.json});
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   for (const NamedPath& output : {NamedPath{"--csv", options.csv}, {"--json", options.json}}) {
     require_no_input(output, {{"--data", source_path(loaded, options.data)},

@@ -1,5 +1,6 @@
 #include "app/experiment/find_checkpoint.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -96,6 +97,23 @@ fs::path find_selected(const CheckpointSelector& selector) {
   return best->checkpoint.path;
 }
 
+// The last known step of a run that has saved a checkpoint, else 0.
+int64_t saved_step(const RunDirectory& run) {
+  const fs::path folder = run.checkpoints();
+  const auto result = read_result(run);
+  int64_t step = result ? result->step : 0;
+  const auto stored = list_checkpoints(folder);
+  if (!stored.empty()) step = std::max({step, stored.back().step, int64_t{1}});
+  int64_t measured = 0;
+  for (const Json& record : read_metrics(run)) {
+    measured = std::max(measured, step_of(record));
+  }
+  const auto described = read_run_file(run);
+  const bool saved = step > 0 || fs::exists(best_mark(folder)) ||
+                     (described && described->contains(kFirstCheckpoint));
+  return saved ? std::max({step, measured, int64_t{1}}) : 0;
+}
+
 }  // namespace
 
 std::optional<CheckpointSelector> checkpoint_selector(const fs::path& path) {
@@ -172,10 +190,10 @@ std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
   const fs::path folder = run.checkpoints();
   auto newest = latest_checkpoint(folder, checkpoint_files, Verified::tensors);
   if (newest) return newest;
-  const auto result = read_result(run);
-  const auto broken = list_checkpoints(folder);
-  if (!result && broken.empty()) return {};
+  const int64_t step = saved_step(run);
+  if (step == 0) return {};
   std::string missing = folder.string() + " has none";
+  const auto broken = list_checkpoints(folder);
   if (!fs::exists(folder)) missing = "there is no " + folder.string();
   try {
     if (!broken.empty()) {
@@ -184,8 +202,7 @@ std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
   } catch (const DataError& error) {
     missing = error.what();
   }
-  throw DataError(run.path().string() + ": trained to step " +
-                  std::to_string(result ? result->step : broken.back().step) +
+  throw DataError(run.path().string() + ": trained to step " + std::to_string(step) +
                   ", but no checkpoint is complete (" + missing +
                   "); restore the missing files, or start a new run with --run");
 }

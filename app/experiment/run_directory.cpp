@@ -51,6 +51,15 @@ bool is_plan(const Json& json) {
   return is_sweep_file(json) && json.contains("source") && json["source"].is_string();
 }
 
+// Whether attn has written the run: a config.json alone may be anybody's.
+bool is_written_run(const RunDirectory& run) {
+  const Json facts = json_of(run.run_file());
+  if (facts.is_object() && facts.contains("libtorch")) return true;
+  if (!fs::is_regular_file(run.lock()) || fs::file_size(run.lock()) > kMaxConfigBytes) return false;
+  const std::string holder = read_file(run.lock());
+  return holder.empty() || holder.starts_with("process ");
+}
+
 const char* noun_of(InputKind kind) {
   constexpr std::array nouns = {"a file or directory", "a config",    "a sweep", "a run",
                                 "a sweep directory",   "a checkpoint"};
@@ -153,9 +162,7 @@ void require_place(const fs::path& directory, InputKind kind, const std::vector<
   }
   require_input(directory, {kind});
   const RunDirectory run(directory);
-  const bool own = kind == InputKind::run ? fs::exists(run.run_file()) || fs::exists(run.lock())
-                                          : kind_of(directory) == kind;
-  if (own) return;  // a config.json alone may be anybody's
+  if (kind == InputKind::run ? is_written_run(run) : kind_of(directory) == kind) return;
   for (const fs::path& file : files) {
     if (!fs::exists(fs::symlink_status(file))) continue;
     throw ConfigError(file.string() + ": exists, in a directory that is not " + noun_of(kind) +

@@ -82,6 +82,14 @@ std::string divergence(const Experiment& experiment, const RunDirectory& run,
   return diverged(last) ? text("training", last) : "";
 }
 
+// Recorded to detect deleted checkpoints later.
+void record_first_checkpoint(const RunDirectory& directory, int64_t step) {
+  auto run = read_run_file(directory);
+  if (!run || run->contains(kFirstCheckpoint)) return;
+  (*run)[kFirstCheckpoint] = step;
+  write_file_atomically(directory.run_file(), run->dump(2) + "\n");
+}
+
 }  // namespace
 
 EvaluationResult TrainingRun::score(const Evaluator& evaluator) const {
@@ -321,6 +329,7 @@ void TrainingRun::write_checkpoint(const OptimizerState& whole) {
   save_training_state(saved.training_state(), *trainer_, whole);
   save_description(saved, experiment_, tokenizers_);
   directory.commit();
+  record_first_checkpoint(directory_, step());
   prune();
 }
 

@@ -56,9 +56,21 @@ void copy_files(const fs::path& from, const fs::path& to) {
   for (const auto& entry : fs::directory_iterator(from)) copy_file_into(entry.path(), to);
 }
 
+// Throws DataError if a directory that is to be replaced has no config and other files than those
+// of a run that failed before it began.
+void require_replaceable(const RunDirectory& run) {
+  if (run.has_config() || !fs::exists(run.path())) return;
+  for (const auto& entry : fs::directory_iterator(run.path())) {
+    const fs::path& file = entry.path();
+    if (file == run.lock() || file == run.log()) continue;
+    throw DataError(file.string() + ": exists where the collected run is to be copied; move it");
+  }
+}
+
 // The small files of a run, atomically: the final name exists only if all were copied.
 void copy_run(const fs::path& from, const fs::path& to) {
   make_directories(to.parent_path());
+  require_replaceable(to);
   AtomicDirectory copy(to, AtomicDirectory::Existing::replace);
   const RunDirectory run(from);
   for (const fs::path& file :

@@ -29,6 +29,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Key in sweep.json: the path of the sweep file from the sweep directory, wherever the command was
+// started.
+constexpr const char* kSourceFromHere = "source_from_here";
+
 // Without source features, which each run learns itself.
 DataConfig without_features(DataConfig data) {
   data.tag.clear();
@@ -120,6 +124,7 @@ Json describe(const SweepPlan& plan) {
                     {"config", write_config(row.experiment)}});
   }
   return {{"source", plan.source.string()},
+          {kSourceFromHere, fs::proximate(plan.source, plan.directory).string()},
           {"command", plan.command},
           {"seeds", plan.seeds},
           {"about", plan.file.about},
@@ -208,8 +213,13 @@ void require_free_place(const SweepPlan& plan) {
     return std::ranges::find(plan.rows, row.value("name", ""), &PlannedRow::name) !=
            plan.rows.end();
   };
+  const fs::path other = directory / before.value(kSourceFromHere, "");
+  std::error_code moved;
   const Json rows = before.value("rows", Json::array());
-  if (rows.empty() || std::ranges::any_of(rows, planned)) return;
+  const bool same = fs::is_regular_file(other, moved)
+                        ? fs::equivalent(other, plan.source, moved)
+                        : rows.empty() || std::ranges::any_of(rows, planned);
+  if (same) return;
   throw ConfigError(directory.string() + ": contains runs of another sweep, " +
                     before.value("source", "") + "; choose another directory for " +
                     plan.source.string() + " with --run");
