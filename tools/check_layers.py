@@ -63,7 +63,7 @@ BUDGETS = {
     "train": 5039,
     "eval": 7534,
     "report": 1850,
-    "app": 12112,
+    "app": 12120,
     "tests": 20626,
     "run": 311,
 }

@@ -292,6 +292,14 @@ void TrainingRun::write_run_info() {
                "rate does not reach its peak",
                static_cast<long long>(train.warmup), static_cast<long long>(train.steps)));
   }
+  const auto* model = std::get_if<TransformerConfig>(&experiment_.model.options);
+  if (model != nullptr && (model->heads * model->d_k != model->d_model ||
+                           model->heads * model->d_v != model->d_model)) {
+    progress_->log(format("model.heads %lld times d_k %lld, d_v %lld is not model.d_model %lld",
+                          static_cast<long long>(model->heads), static_cast<long long>(model->d_k),
+                          static_cast<long long>(model->d_v),
+                          static_cast<long long>(model->d_model)));
+  }
   const Json before = started ? started->value(kPrecision, Json()) : Json();
   progress_->log(model_line(before.is_string() ? before.get<std::string>() : ""));
 }
