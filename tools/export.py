@@ -16,6 +16,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
+warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # torch's, where it is missing
 try:
     import torch
     from torch.nn import functional as F

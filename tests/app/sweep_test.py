@@ -670,11 +670,14 @@ class Sweeps(ProgramTest):
         self.write("namesake/base.json", dict(BASE, train=dict(BASE["train"], learning_rate=0.001)))
         self.write("namesake/sweep.json", SWEEP)
         self.one_line("sweep", "namesake/sweep.json", "--run", "whole", code=2,
-                      names=["namesake/sweep.json: changed since they were trained: base/seed-3 (train.learning_rate)"])
-        self.write("namesake/other.json", dict(SWEEP, rows=[{"name": "other"}]))
-        for dry in ((), ("--dry-run", "--no-measure")):
-            self.one_line("sweep", "namesake/other.json", "--run", "whole", *dry, code=2,
-                          names=["whole: contains runs of another sweep, sweep.json", "namesake/other.json", "--run"])
+                      names=["whole: contains runs of another sweep, sweep.json", "namesake/sweep.json", "--run"])
+        self.one_line("sweep", "namesake/sweep.json", "--run", "whole", "--dry-run", "--no-measure", code=2,
+                      names=["whole: contains runs of another sweep, sweep.json"])
+        # Of the same relative name, in another directory.
+        done = subprocess.run([self.program, "sweep", "sweep.json", "--run", "../whole", "--dry-run", "--no-measure"],
+                              cwd=self.path / "namesake", capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("../whole: contains runs of another sweep, sweep.json", done.stderr)
         self.assertEqual((self.path / "whole/sweep.json").read_bytes(), before)
 
     def test_what_attn_did_not_write_is_not_replaced(self):
