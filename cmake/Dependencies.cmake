@@ -1,5 +1,5 @@
-# Finds the dependencies. With ATTN_FETCH, as `./run` builds where it cannot install packages, those that the system
-# lacks are downloaded and compiled; else nothing is.
+# Finds the dependencies. With ATTN_FETCH, as `./run` configures, those that the system lacks are downloaded and
+# compiled; else nothing is.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # A precompiled header is cached only under these settings (ccache's manual, "Precompiled headers"). Paths below the

@@ -60,7 +60,7 @@ BUDGETS = {
     "kernels/cuda": 1800,
     "model": 6950,
     "data": 6120,
-    "train": 5039,
+    "train": 5075,
     "eval": 7534,
     "report": 1850,
     "app": 12120,

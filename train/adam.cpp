@@ -16,7 +16,7 @@ Adam::Adam(const AdamOptions& options, FlatParameters& parameters, std::vector<R
       options_(options),
       groups_(std::move(groups)) {}
 
-void Adam::queue(double learning_rate, int64_t step, const torch::Tensor& divisor,
+bool Adam::queue(double learning_rate, int64_t step, const torch::Tensor& divisor,
                  const torch::Tensor& skip) {
   // The fused kernels take the step count after the update.
   const std::vector<torch::Tensor> steps{
@@ -24,32 +24,29 @@ void Adam::queue(double learning_rate, int64_t step, const torch::Tensor& diviso
   const auto given = [](const torch::Tensor& of) {
     return of.defined() ? std::optional(of) : std::nullopt;
   };
-  for (const RateGroup& group : groups_) {
-    const double rate = group.factor * learning_rate;
-    update_in_parts(
-        parameters_.values, intersection(own_, group.range), [&](int64_t begin, int64_t end) {
-          const torch::NoGradGuard no_grad;
-          const auto part = [&](const torch::Tensor& of) {
-            return std::vector<torch::Tensor>{of.narrow(0, begin, end - begin)};
-          };
-          const auto moment = [&](const torch::Tensor& of) {
-            return std::vector<torch::Tensor>{own_part(of, begin, end)};
-          };
-          const auto values = part(parameters_.values), gradients = part(parameters_.gradients),
-                     first = moment(first_moment), second = moment(second_moment);
-          if (options_.weight_decay > 0) {
-            // The kernel multiplies it by the rate.
-            const double decay = options_.weight_decay / group.factor;
-            at::_fused_adamw_(values, gradients, first, second, {}, steps, rate, options_.beta1,
-                              options_.beta2, decay, options_.epsilon, false, false, given(divisor),
-                              given(skip));
-          } else {
-            at::_fused_adam_(values, gradients, first, second, {}, steps, rate, options_.beta1,
-                             options_.beta2, 0.0, options_.epsilon, false, false, given(divisor),
-                             given(skip));
-          }
-        });
-  }
+  update_groups(groups_, [&](int64_t begin, int64_t end, double factor) {
+    const torch::NoGradGuard no_grad;
+    const double rate = factor * learning_rate;
+    const auto part = [&](const torch::Tensor& of) {
+      return std::vector<torch::Tensor>{of.narrow(0, begin, end - begin)};
+    };
+    const auto moment = [&](const torch::Tensor& of) {
+      return std::vector<torch::Tensor>{own_part(of, begin, end)};
+    };
+    const auto values = part(parameters_.values), gradients = part(parameters_.gradients),
+               first = moment(first_moment), second = moment(second_moment);
+    if (options_.weight_decay > 0) {
+      const double decay = options_.weight_decay / factor;  // the kernel multiplies it by the rate
+      at::_fused_adamw_(values, gradients, first, second, {}, steps, rate, options_.beta1,
+                        options_.beta2, decay, options_.epsilon, false, false, given(divisor),
+                        given(skip));
+    } else {
+      at::_fused_adam_(values, gradients, first, second, {}, steps, rate, options_.beta1,
+                       options_.beta2, 0.0, options_.epsilon, false, false, given(divisor),
+                       given(skip));
+    }
+  });
+  return true;
 }
 
 void Adam::visit_state(const std::vector<torch::Tensor>& whole, const VisitState& visit) const {

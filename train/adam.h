@@ -15,8 +15,7 @@ class Adam : public Optimizer {
       : Adam(options, parameters, rate_groups(parameters), whole_range(parameters)) {}
 
   void update(double learning_rate, int64_t step) override { queue(learning_rate, step, {}, {}); }
-  bool can_queue() const override { return true; }
-  void queue(double learning_rate, int64_t step, const torch::Tensor& divisor,
+  bool queue(double learning_rate, int64_t step, const torch::Tensor& divisor,
              const torch::Tensor& skip) override;
   std::vector<torch::Tensor> state() const override { return {first_moment, second_moment}; }
   void visit_state(const std::vector<torch::Tensor>& whole, const VisitState& visit) const override;

@@ -12,22 +12,16 @@ Lion::Lion(const LionOptions& options, FlatParameters& parameters, std::vector<R
       groups_(std::move(groups)) {}
 
 void Lion::update(double learning_rate, int64_t /*step*/) {
-  for (const RateGroup& group : groups_) {
-    const double rate = group.factor * learning_rate;
-    update_in_parts(
-        parameters_.values, intersection(own_, group.range), [&](int64_t begin, int64_t end) {
-          const torch::NoGradGuard no_grad;
-          const auto part = [&](const torch::Tensor& of) {
-            return of.narrow(0, begin, end - begin);
-          };
-          torch::Tensor x = part(parameters_.values), m = own_part(momentum, begin, end);
-          const torch::Tensor g = part(parameters_.gradients);
-          const torch::Tensor direction = torch::lerp(g, m, options_.beta1).sign_();
-          if (options_.weight_decay > 0) x.mul_(1 - learning_rate * options_.weight_decay);
-          x.sub_(direction, rate);
-          m.mul_(options_.beta2).add_(g, 1 - options_.beta2);
-        });
-  }
+  update_groups(groups_, [&](int64_t begin, int64_t end, double factor) {
+    const torch::NoGradGuard no_grad;
+    const auto part = [&](const torch::Tensor& of) { return of.narrow(0, begin, end - begin); };
+    torch::Tensor x = part(parameters_.values), m = own_part(momentum, begin, end);
+    const torch::Tensor g = part(parameters_.gradients);
+    const torch::Tensor direction = torch::lerp(g, m, options_.beta1).sign_();
+    if (options_.weight_decay > 0) x.mul_(1 - learning_rate * options_.weight_decay);
+    x.sub_(direction, factor * learning_rate);
+    m.mul_(options_.beta2).add_(g, 1 - options_.beta2);
+  });
 }
 
 void Lion::visit_state(const std::vector<torch::Tensor>& whole, const VisitState& visit) const {

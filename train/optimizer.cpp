@@ -42,6 +42,15 @@ void Optimizer::visit_views(const VisitState& visit, const std::string& kind,
   }
 }
 
+void Optimizer::update_groups(
+    const std::vector<RateGroup>& groups,
+    const std::function<void(int64_t begin, int64_t end, double factor)>& work) const {
+  for (const RateGroup& group : groups) {
+    update_in_parts(parameters_.values, intersection(own_, group.range),
+                    [&](int64_t begin, int64_t end) { work(begin, end, group.factor); });
+  }
+}
+
 std::vector<RateGroup> rate_groups(const FlatParameters& parameters, double hidden) {
   std::vector<RateGroup> groups;
   const auto& slots = parameters.slots();

@@ -38,12 +38,13 @@ class Optimizer {
   /// zero gradients (rare words) becomes subnormal after hundreds of updates, and arithmetic with
   /// subnormals is slow.
   virtual void update(double learning_rate, int64_t step) = 0;
-  /// Whether queue() can be called.
-  virtual bool can_queue() const { return false; }
   /// update() on a GPU before the host knows the gradients' norm: divides the gradients by
-  /// `divisor` if it is defined, and changes nothing if `skip` is 1; fp32 [] on the device.
-  virtual void queue(double /*learning_rate*/, int64_t /*step*/, const torch::Tensor& /*divisor*/,
-                     const torch::Tensor& /*skip*/) {}
+  /// `divisor` if it is defined, and changes nothing if `skip` is 1; fp32 [] on the device. Returns
+  /// false, having done nothing, if the optimizer has no such update.
+  virtual bool queue(double /*learning_rate*/, int64_t /*step*/, const torch::Tensor& /*divisor*/,
+                     const torch::Tensor& /*skip*/) {
+    return false;
+  }
   /// The flat tensors of its state, [own] each.
   virtual std::vector<torch::Tensor> state() const = 0;
   /// Visits the state by parameter: views of `whole`, the tensors of state() for all parameters,
@@ -55,6 +56,11 @@ class Optimizer {
   /// Visits the views of a [P] tensor for the parameters in `groups`, named "KIND.PARAMETER".
   void visit_views(const VisitState& visit, const std::string& kind, const torch::Tensor& flat,
                    const std::vector<RateGroup>& groups) const;
+
+  /// Calls work(begin, end, factor) for its own parts of each group, as update_in_parts().
+  void update_groups(
+      const std::vector<RateGroup>& groups,
+      const std::function<void(int64_t begin, int64_t end, double factor)>& work) const;
 
   /// A part of a tensor of its state; [begin, end) is of the flat buffer.
   torch::Tensor own_part(const torch::Tensor& state, int64_t begin, int64_t end) const {

@@ -109,11 +109,10 @@ StepReport Trainer::step() {
     }
   }
   report.learning_rate = learning_rate(config_, model_.width(), report.step);
-  const bool queued =
-      !on_cpu_path(model_.device()) && world_.size() == 1 && optimizer_->can_queue();
-  const UpdateSums sums =
-      queued ? gradient_.collect([&](const torch::Tensor& of) { queue_update(report, of); })
-             : gradient_.collect();
+  bool queued = false;
+  const auto queue = [&](const torch::Tensor& of) { queued = queue_update(report, of); };
+  const bool by_device = !on_cpu_path(model_.device()) && world_.size() == 1;
+  const UpdateSums sums = by_device ? gradient_.collect(queue) : gradient_.collect();
   report.loss = sums.smoothed / tokens;
   report.nll = sums.nll / tokens;
   report.gradient_norm = sums.gradient_norm;
@@ -141,15 +140,15 @@ StepReport Trainer::step() {
 }
 
 // The decisions of step() on the device, which need not wait for the host between an update's
-// gradients and Adam.
-void Trainer::queue_update(const StepReport& report, const torch::Tensor& sums) {
+// gradients and Adam. Returns false if the optimizer waits for it.
+bool Trainer::queue_update(const StepReport& report, const torch::Tensor& sums) {
   const torch::NoGradGuard no_grad;
   torch::Tensor divisor;
   if (config_.clip_norm > 0) {
     divisor = (sums[0].sqrt() / config_.clip_norm).clamp_min(1.0).to(torch::kFloat32);
   }
   const torch::Tensor skip = sums.isfinite().all().logical_not().to(torch::kFloat32);
-  optimizer_->queue(report.learning_rate, report.step, divisor, skip);
+  return optimizer_->queue(report.learning_rate, report.step, divisor, skip);
 }
 
 void Trainer::check_memory(const Batch& batch) {

@@ -89,7 +89,7 @@ class Trainer {
   WeightAverage& average() { return average_; }
 
  private:
-  void queue_update(const StepReport& report, const torch::Tensor& sums);
+  bool queue_update(const StepReport& report, const torch::Tensor& sums);
   bool is_sharded() const { return shard_optimizer_ && world_.size() > 1; }
   TrainConfig config_;
   Communicator& world_;

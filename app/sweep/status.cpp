@@ -15,6 +15,11 @@
 namespace attn {
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr const char* kVocabulary = "vocabulary";
+constexpr const char* kOutputs = "eval";
+
 // Adds a run to those of an error message, with the first of what differs.
 void add(std::vector<std::string>& runs, const std::string& name,
          const std::vector<std::string>& differences) {
@@ -36,11 +41,6 @@ bool lacks_checkpoints(const PlannedRun& run) {
   const RunDirectory directory(run.directory);
   return read_result(directory) && list_checkpoints(directory.checkpoints()).empty();
 }
-
-namespace fs = std::filesystem;
-
-constexpr const char* kVocabulary = "vocabulary";
-constexpr const char* kOutputs = "eval";
 
 // Regular files only, so that a link in a collection copies nothing from elsewhere.
 void copy_file_into(const fs::path& file, const fs::path& folder) {

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
-#include <mutex>
 #include <thread>
 
-#include "base/format.h"
+#include "train/parallel/heartbeat.h"
 
 namespace attn {
 namespace {
@@ -19,8 +17,6 @@ using Clock = std::chrono::steady_clock;
 constexpr int kData = 0, kBeat = 1;  // tags
 // MPI counts with int; longer messages are sent in pieces.
 constexpr size_t kMaxPiece = size_t{1} << 30;
-// A longer pause between two looks means that this process was suspended itself.
-constexpr double kMaxLook = 1.0;
 
 void check(int code) {
   if (code == MPI_SUCCESS) return;
@@ -74,20 +70,9 @@ class MpiCommunicator : public Communicator {
   int64_t size() const override { return size_; }
 
   void begin_work() override {
-    if (size_ == 1 || beating_.joinable()) return;
-    working_ = true;
-    beating_ = std::thread([this] { beat(); });
+    if (size_ > 1) heartbeat_.begin([this] { return beat(); }, [this] { return timeout(); });
   }
-
-  void end_work() override {
-    if (!beating_.joinable()) return;
-    {
-      const std::lock_guard lock(mutex_);
-      working_ = false;
-    }
-    end_of_work_.notify_all();
-    beating_.join();
-  }
+  void end_work() override { heartbeat_.end(); }
 
   void leave() override {
     end_work();
@@ -154,7 +139,7 @@ class MpiCommunicator : public Communicator {
   }
 
   void wait(Pending& pending, bool brief_pauses) {
-    std::fill(silent_.begin(), silent_.end(), 0.0);
+    std::fill(silent_.begin(), silent_.end(), Silence());
     std::vector<int> done(pending.requests.size());
     Clock::time_point looked = Clock::now();
     for (Pause pause(brief_pauses);; pause()) {
@@ -162,7 +147,7 @@ class MpiCommunicator : public Communicator {
       check(MPI_Testsome(static_cast<int>(pending.requests.size()), pending.requests.data(), &count,
                          done.data(), MPI_STATUSES_IGNORE));
       if (count == MPI_UNDEFINED) return;  // none is left
-      for (int i = 0; i < count; ++i) silent_[pending.peers[done[i]]] = 0.0;
+      for (int i = 0; i < count; ++i) silent_[pending.peers[done[i]]].broken();
       hear_beats();
       const auto now = Clock::now();
       count_silence(pending, std::chrono::duration<double>(now - looked).count());
@@ -176,16 +161,8 @@ class MpiCommunicator : public Communicator {
     for (size_t i = 0; i < pending.requests.size(); ++i) {
       if (pending.requests[i] != MPI_REQUEST_NULL) awaited[pending.peers[i]] = true;
     }
-    const double limit = timeout();
     for (size_t peer = 0; peer < awaited.size(); ++peer) {
-      if (!awaited[peer]) continue;
-      silent_[peer] += std::min(seconds, kMaxLook);
-      if (silent_[peer] > limit) {
-        throw CommunicationError(format(
-            "process %lld has not responded for %.0f s (runtime.timeout): it is hanging or was "
-            "stopped; resume with --resume",
-            static_cast<long long>(peer), limit));
-      }
+      if (awaited[peer]) silent_[peer].last(seconds, static_cast<int64_t>(peer), timeout());
     }
   }
 
@@ -197,36 +174,29 @@ class MpiCommunicator : public Communicator {
       if (there == 0) return;
       char beat = 0;
       check(MPI_Recv(&beat, 1, MPI_BYTE, status.MPI_SOURCE, kBeat, comm_, MPI_STATUS_IGNORE));
-      silent_[status.MPI_SOURCE] = 0.0;
+      silent_[status.MPI_SOURCE].broken();
     }
   }
 
   // In a thread of its own, while the main thread makes no call of MPI.
-  void beat() {
+  bool beat() {
     static const char sign = 1;
-    std::unique_lock lock(mutex_);
-    while (working_) {
-      for (int peer = 0; peer < size_; ++peer) {
-        if (peer == rank_) continue;
-        MPI_Request request = MPI_REQUEST_NULL;
-        if (MPI_Isend(&sign, 1, MPI_BYTE, peer, kBeat, comm_, &request) == MPI_SUCCESS) {
-          MPI_Request_free(&request);
-        }
+    for (int peer = 0; peer < size_; ++peer) {
+      if (peer == rank_) continue;
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (MPI_Isend(&sign, 1, MPI_BYTE, peer, kBeat, comm_, &request) == MPI_SUCCESS) {
+        MPI_Request_free(&request);
       }
-      int there = 0;  // lets MPI make progress
-      MPI_Iprobe(MPI_ANY_SOURCE, kBeat, comm_, &there, MPI_STATUS_IGNORE);
-      const auto rest = std::chrono::duration<double>(std::min(0.5, timeout() / 8));
-      end_of_work_.wait_for(lock, rest, [this] { return !working_; });
     }
+    int there = 0;  // lets MPI make progress
+    MPI_Iprobe(MPI_ANY_SOURCE, kBeat, comm_, &there, MPI_STATUS_IGNORE);
+    return true;
   }
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
-  std::vector<double> silent_;  // seconds since the last message or beat, by rank
-  std::thread beating_;
-  std::mutex mutex_;
-  std::condition_variable end_of_work_;
-  bool working_ = false;
+  std::vector<Silence> silent_;  // by rank
+  Heartbeat heartbeat_;
 };
 
 }  // namespace

@@ -3,15 +3,14 @@
 #include <c10/util/Logging.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdlib>
-#include <mutex>
 #include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <utility>
 
 #include "base/format.h"
+#include "train/parallel/heartbeat.h"
 
 namespace attn {
 namespace {
@@ -20,8 +19,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMaxPiece = size_t{1} << 22;  // a store refuses values of 8 MiB
 constexpr double kLook = 0.1;                  // seconds between two looks at a heartbeat
-// A longer pause between two looks means that this process was suspended itself.
-constexpr double kMaxLook = 1.0;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -51,20 +48,9 @@ class StoreCommunicator : public Communicator {
   int64_t size() const override { return size_; }
 
   void begin_work() override {
-    if (size_ == 1 || beating_.joinable()) return;
-    working_ = true;
-    beating_ = std::thread([this] { beat(); });
+    if (size_ > 1) heartbeat_.begin([this] { return beat(); }, [this] { return timeout(); });
   }
-
-  void end_work() override {
-    if (!beating_.joinable()) return;
-    {
-      const std::lock_guard lock(mutex_);
-      working_ = false;
-    }
-    end_of_work_.notify_all();
-    beating_.join();
-  }
+  void end_work() override { heartbeat_.end(); }
 
   void leave() override {
     end_work();
@@ -121,51 +107,38 @@ class StoreCommunicator : public Communicator {
     const auto begin = Clock::now();
     auto looked = begin;
     int64_t beats = 0;
-    for (double silent = 0.0; !store_->check({name});) {
+    Silence silence;
+    while (!store_->check({name})) {
       std::this_thread::sleep_for(
           std::chrono::microseconds(seconds_since(begin) < kLook ? 50 : 2000));
       const double since = seconds_since(looked);
       if (since < kLook) continue;
       looked = Clock::now();
       const int64_t now = store_->add(beat_key(sender), 0);
-      silent = std::exchange(beats, now) == now ? silent + std::min(since, kMaxLook) : 0.0;
-      if (silent <= timeout()) continue;
-      throw CommunicationError(
-          format("process %lld has not responded for %.0f s (runtime.timeout): it is hanging or "
-                 "was stopped; resume with --resume",
-                 static_cast<long long>(sender), timeout()));
+      if (std::exchange(beats, now) != now)
+        silence.broken();
+      else
+        silence.last(since, sender, timeout());
     }
   }
 
   // In a thread of its own; the store serializes its clients' calls.
-  void beat() {
-    std::unique_lock lock(mutex_);
-    while (working_) {
-      try {
-        store_->add(beat_key(rank_), 1);
-      } catch (const std::exception&) {
-        return;  // the next exchange says so
-      }
-      const auto rest = std::chrono::duration<double>(std::min(0.5, timeout() / 8));
-      end_of_work_.wait_for(lock, rest, [this] { return !working_; });
+  bool beat() {
+    try {
+      store_->add(beat_key(rank_), 1);
+      return true;
+    } catch (const std::exception&) {
+      return false;  // the next exchange says so
     }
   }
 
   c10::intrusive_ptr<c10d::Store> store_;
   int64_t rank_, size_;
   int64_t exchange_ = 0;  // number of the current one
-  std::thread beating_;
-  std::mutex mutex_;
-  std::condition_variable end_of_work_;
-  bool working_ = false;
+  Heartbeat heartbeat_;
 };
 
 }  // namespace
-
-std::unique_ptr<Communicator> over_store(c10::intrusive_ptr<c10d::Store> store, int64_t rank,
-                                         int64_t size) {
-  return std::make_unique<StoreCommunicator>(std::move(store), rank, size);
-}
 
 std::unique_ptr<Communicator> join_store(const StoreGroup& group) {
   FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // c10d logs every attempt to connect
@@ -173,10 +146,11 @@ std::unique_ptr<Communicator> join_store(const StoreGroup& group) {
   options.port = static_cast<uint16_t>(group.port);
   options.waitWorkers = false;
   options.timeout = std::chrono::seconds(20);
-  return asking([&] {
+  return asking([&]() -> std::unique_ptr<Communicator> {
     auto store = c10::make_intrusive<c10d::TCPStore>(group.host, options);
-    return over_store(c10::make_intrusive<c10d::PrefixStore>(group.prefix, std::move(store)),
-                      group.rank, group.size);
+    return std::make_unique<StoreCommunicator>(
+        c10::make_intrusive<c10d::PrefixStore>(group.prefix, std::move(store)), group.rank,
+        group.size);
   });
 }
 

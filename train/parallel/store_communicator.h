@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include "train/parallel/communicator.h"
 
@@ -18,12 +17,8 @@ struct StoreGroup {
   int64_t rank = 0, size = 1;
 };
 
-/// Connects to the store. Throws CommunicationError.
+/// Connects to the store, whose keys carry messages and heartbeats: slower than MPI, and enough for
+/// lists, texts, and NCCL's id. Throws CommunicationError.
 std::unique_ptr<Communicator> join_store(const StoreGroup& group);
-
-/// Sends messages and heartbeats as keys of a store, which all processes reach: slower than MPI,
-/// and enough for lists, texts, and NCCL's id.
-std::unique_ptr<Communicator> over_store(c10::intrusive_ptr<c10d::Store> store, int64_t rank,
-                                         int64_t size);
 
 }  // namespace attn
