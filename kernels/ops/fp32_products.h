@@ -26,17 +26,20 @@ inline int64_t rows_of_block(int64_t width) {
 /// How x of a product is stored.
 enum class Left { rows, columns };
 
-/// The product of all rows with all panels, in blocks of rows on torch's threads. As columns, x is
-/// stored as [inputs, rows], x_stride floats between inputs.
+/// The product of all rows with all panels, in blocks of rows on torch's threads; of few rows, also
+/// in groups of panels. As columns, x is stored as [inputs, rows], x_stride floats between inputs.
 inline void multiply(const cpu::PanelProduct& product, Left left = Left::rows) {
   const auto& kernels = cpu::kernels();
   const int64_t block = rows_of_block(product.inputs), panels = kernels.panels(product.outputs);
-  at::parallel_for(0, (product.rows + block - 1) / block, 1, [&](int64_t first, int64_t last) {
+  const int64_t blocks = (product.rows + block - 1) / block, threads = at::get_num_threads();
+  const int64_t groups =
+      left == Left::rows && blocks < threads ? std::min<int64_t>(panels, threads) : 1;
+  at::parallel_for(0, blocks * groups, 1, [&](int64_t first, int64_t last) {
     torch::Tensor tiles;
     if (left == Left::columns) tiles = torch::empty({block, product.inputs});
-    for (int64_t b = first; b < last; ++b) {
+    for (int64_t unit = first; unit < last; ++unit) {
       cpu::PanelProduct part = product;
-      const int64_t row = b * block;
+      const int64_t row = unit / groups * block, group = unit % groups;
       part.rows = std::min(block, product.rows - row);
       part.y += row * part.y_stride;
       if (left == Left::rows) {
@@ -47,7 +50,7 @@ inline void multiply(const cpu::PanelProduct& product, Left left = Left::rows) {
         part.x = tiles.const_data_ptr<float>();
         part.tiled = true;
       }
-      kernels.multiply_panels(part, 0, panels);
+      kernels.multiply_panels(part, panels * group / groups, panels * (group + 1) / groups);
     }
   });
 }

@@ -13,6 +13,7 @@ namespace attn {
 namespace {
 
 constexpr int64_t kWorthAThread = 1 << 16;      // multiplications
+constexpr int64_t kPanelsWorthAThread = 8;      // of weights, to pack
 constexpr int64_t kInt8WorthAThread = 1 << 18;  // 8-bit integers
 // Tiles: minimum products per thread, and columns per unit of work.
 constexpr int64_t kTilesWorthAThread = 256, kColumns = 256;
@@ -57,7 +58,13 @@ PackedLinear::PackedLinear(const torch::Tensor& weight, const torch::Tensor& bia
   switch (type) {
     case WeightType::fp32:
       panels_ = torch::empty({kernels.panels(outputs_) * kernels.panel_outputs * inputs_});
-      kernels.pack_panels(values, outputs_, inputs_, panels_.data_ptr<float>());
+      at::parallel_for(0, kernels.panels(outputs_), kPanelsWorthAThread,
+                       [&](int64_t begin, int64_t end) {
+                         const int64_t row = begin * kernels.panel_outputs;
+                         kernels.pack_panels(values + row * inputs_,
+                                             std::min(end * kernels.panel_outputs, outputs_) - row,
+                                             inputs_, panels_.data_ptr<float>() + row * inputs_);
+                       });
       break;
     case WeightType::bf16:
       TORCH_CHECK(has_bf16_tiles(),
