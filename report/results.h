@@ -45,6 +45,7 @@ struct RunRecord {
   std::string precision;          ///< in which it was trained; empty: unknown
   std::string commit;             ///< of the program that started it; empty: unknown
   std::string as_read;            ///< fast paths that were off: their formula was edited
+  std::string changes;            ///< options changed while it was trained, and from which step
   int64_t parameters = 0;
   int64_t target_tokens = 0;
   double seconds = 0.0;            ///< training time

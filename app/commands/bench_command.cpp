@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "app/commands/arguments.h"
-#include "app/commands/bench_trace.h"
+#include "app/commands/bench_step.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/experiment.h"
 #include "app/experiment/find_checkpoint.h"
@@ -71,183 +71,18 @@ void print(const std::string& what, double value, const char* unit) {
 
 // --- step: training
 
-struct StepBenchmarkOptions {
-  double seconds = 5.0;         // seconds of measurement, after the first updates
-  bool trace = false;           // updates are traced, too
-  int64_t batch_tokens = 4096;  // largest batch measured; larger ones are extrapolated by FLOPs
-  std::filesystem::path cache;  // for the vocabulary and the encoded corpus; created if missing
-  // Vocabulary of synthetic data; 0: data.vocab_size.
-  int64_t vocabulary = 0;
-  // Sentence length of synthetic data; 0: the real text, or synthetic sentences of log-normal
-  // lengths (median 22 tokens) if it is missing.
-  int64_t synthetic_length = 0;
-};
-
-constexpr int64_t kSyntheticPairs = 20'000;
-// Log-normal lengths, about those of WMT14 en-de in 37,000 subwords: most sentences are short, a
-// few are long. Targets vary around the length of their source.
-constexpr double kMedianLength = 22.0, kLengthSpread = 0.6, kTargetSpread = 0.2;
-constexpr double kMaxLength = 200.0;  // tokens, without EOS
-constexpr int64_t kFirstToken = 4;    // after the special tokens
-constexpr int64_t kMostFirst = 500;   // updates before the measurement
-constexpr int64_t kTraced = 10;       // updates
-
-struct Material {
-  std::unique_ptr<EncodedCorpus> corpus;
-  bool real = false;
-};
-
-bool has_text(const DataConfig& data) {
-  return !data.train.empty() &&
-         std::ranges::all_of(text_files(data, data.train),
-                             [](const fs::path& file) { return fs::exists(file); });
-}
-
-double normal(Random& random) {  // Box and Muller
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - random.uniform()));
-  return radius * std::cos(2.0 * std::numbers::pi * random.uniform());
-}
-
-int64_t vary(Random& random, double length, double spread) {
-  return std::llround(std::clamp(length * std::exp(spread * normal(random)), 1.0, kMaxLength));
-}
-
-std::vector<int32_t> synthetic_sentence(Random& random, int64_t vocabulary, int64_t length) {
-  const auto words = static_cast<uint64_t>(std::max<int64_t>(vocabulary - kFirstToken, 1));
-  std::vector<int32_t> tokens(static_cast<size_t>(length));
-  for (int32_t& token : tokens) {
-    token = static_cast<int32_t>(kFirstToken + static_cast<int64_t>(random.below(words)));
-  }
-  return tokens;
-}
-
-Material synthetic(int64_t vocabulary, int64_t length) {
-  Random random(1);
-  std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> pairs;
-  for (int64_t i = 0; i < kSyntheticPairs; ++i) {
-    const int64_t source = length > 0 ? length : vary(random, kMedianLength, kLengthSpread);
-    const int64_t target =
-        length > 0 ? length : vary(random, static_cast<double>(source), kTargetSpread);
-    auto tokens = synthetic_sentence(random, vocabulary, source);
-    pairs.emplace_back(std::move(tokens), synthetic_sentence(random, vocabulary, target));
-  }
-  const Vocabularies sizes{.source_size = vocabulary,
-                           .target_size = vocabulary,
-                           .source_eos = 2,
-                           .target_bos = 1,
-                           .target_eos = 2};
-  return {.corpus = std::make_unique<EncodedCorpus>(pairs, sizes), .real = false};
-}
-
-Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
-  if (options.synthetic_length > 0 || !has_text(data)) {
-    return synthetic(options.vocabulary > 0 ? options.vocabulary : data.vocab_size,
-                     options.synthetic_length);
-  }
-  const DataConfig text = with_training_text(data, options.cache, 1);
-  const Tokenizers tokenizers = make_tokenizers(with_vocabulary_text(data, options.cache));
-  return {.corpus = std::make_unique<EncodedCorpus>(
-              load_corpus({.source = text_path(text.train, text.source),
-                           .target = text_path(text.train, text.target),
-                           .tags = tags_file(text),
-                           .tokenizers = with_tag(tokenizers, data.tag, "data.tag"),
-                           .max_length = data.max_length,
-                           .cache_directory = options.cache,
-                           .threads = torch::get_num_threads()})),
-          .real = true};
-}
-
-// Trains for some seconds and returns the cost of an update.
-StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options,
-                             torch::Device device) {
-  const auto say = [](const std::string& text) { std::cerr << text << "\n"; };
-  const Material data = material(experiment.data, options);
-  const Vocabularies& known = data.corpus->vocabularies();
-  const VocabularySizes vocabulary{known.source_size, known.target_size, known.source_features};
-  const int64_t wanted = experiment.data.batch_tokens;
-  const int64_t measured = std::min(wanted, options.batch_tokens);
-  const auto seed = static_cast<uint64_t>(experiment.seed);
-
-  torch::manual_seed(seed);
-  use_kernels(experiment.runtime.kernels);
-  const auto model = make_model(experiment.model, vocabulary);
-  model->to(device);
-  if (experiment.model.counts_words()) {
-    data.corpus->set_target_counter(  // any tokens: which ones are counted does not affect the cost
-        std::make_shared<const TokenCounter>(vocabulary.target, std::span<const int32_t>()));
-  }
-  BatchStream stream(*data.corpus, {.batch_tokens = measured, .seed = seed});
-  TrainConfig config = experiment.train;
-  config.accumulate = 1;
-  Trainer trainer(config, seed, *model, stream, {},
-                  class_rule(measured, model->max_length().value_or(0)));
-  const double idle = static_cast<double>(peak_memory(device));
-  if (experiment.runtime.graphs != GraphUse::off) trainer.use_graphs(say);
-  trainer.check_memory(largest_batch(*data.corpus, measured));
-  // On a GPU, graphs of nearly all classes are captured and compared before the clock starts.
-  const int64_t first = device.is_cuda() ? std::min(3 * stream.epoch_batches(), kMostFirst) : 1;
-  while (trainer.state.step < first) trainer.step();
-
-  StepBenchmark out{.real_data = data.real};
-  int64_t tokens = 0;
-  const auto begin = Clock::now();
-  std::chrono::duration<double> spent{};
-  do {
-    tokens += trainer.step().target_tokens;
-    ++out.updates_measured;
-    spent = Clock::now() - begin;
-  } while (spent.count() < options.seconds);
-  if (options.trace) say(trace_table(trace_of([&] { trainer.step(); }, kTraced, device)));
-
-  const BatchStream whole(*data.corpus, {.batch_tokens = wanted, .seed = seed});
-  const double batches = static_cast<double>(whole.epoch_batches());
-  const double share = static_cast<double>(experiment.train.accumulate) / batches;
-  int64_t epoch_tokens = data.corpus->size();  // EOS
-  int64_t longest = 0;                         // a longer pair than the limit is a batch, too
-  for (int64_t i = 0; i < data.corpus->size(); ++i) {
-    const int64_t target = data.corpus->target_length(i);
-    epoch_tokens += target;
-    longest = std::max({longest, target + 1, data.corpus->source_length(i) + 1});
-  }
-  const double epoch = epoch_flops(*data.corpus, experiment.model, vocabulary);
-  out.parameters = parameter_count(experiment.model, vocabulary);
-  out.source_vocabulary = vocabulary.source;
-  out.target_vocabulary = vocabulary.target;
-  out.source_features = vocabulary.source_features;
-  out.flops_per_update = epoch * share;
-  out.tokens_per_update = static_cast<double>(epoch_tokens) * share;
-  out.tokens_per_pair =
-      static_cast<double>(epoch_tokens) / static_cast<double>(data.corpus->size());
-  out.tokens_per_second = static_cast<double>(tokens) / spent.count();
-  out.flops_per_second = epoch / static_cast<double>(epoch_tokens) * out.tokens_per_second;
-  out.seconds_per_update = out.flops_per_update / out.flops_per_second;
-  out.measured_batch_tokens = static_cast<double>(std::max(measured, longest));
-  const double peak = static_cast<double>(peak_memory(device));
-  out.fixed_memory = static_cast<double>(out.parameters * experiment.train.bytes_per_parameter());
-  const double moving = std::max(peak - std::max(idle, out.fixed_memory), 0.0);
-  const auto largest = static_cast<double>(std::max(wanted, longest));
-  out.memory = peak + moving * (largest / out.measured_batch_tokens - 1.0);
-  return out;
-}
-
 struct StepArguments : Measured {
   StepBenchmarkOptions step;
 };
 
 void bench_step(const StepArguments& options, torch::Device device) {
   const Experiment experiment = load_experiment(options.file, options.assignments);
-  StepBenchmarkOptions step = options.step;
-  if (step.cache.empty()) step.cache = temporary_root() / format("attn-bench-%u", ::getuid());
-  StepBenchmark result = benchmark_step(experiment, step, device);
+  StepBenchmark result = benchmark_step(experiment, options.step, device);
   const Precision precision = effective_precision(experiment.train.precision, device);
   result.peak_flops = matrix_product_peak(precision, device);
   if (options.json) {
     std::cout << write_config(result).dump(2) << "\n";
     return;
-  }
-  if (!result.real_data && step.synthetic_length == 0) {
-    std::cerr << "the training text is missing: measuring on synthetic pairs of log-normal "
-                 "lengths (median 22 tokens)\n";
   }
   print("parameters", static_cast<double>(result.parameters) / 1e6, "million");
   print("training speed", result.tokens_per_second, "target tokens/s");

@@ -1,12 +1,48 @@
 #include "app/commands/commands.h"
 
+#include <iostream>
 #include <memory>
+#include <string>
 
 #include "app/commands/arguments.h"
+#include "app/commands/bench_step.h"
+#include "app/experiment/experiment.h"
 #include "app/experiment/train.h"
 #include "app/machine/context.h"
+#include "base/format.h"
 
 namespace attn {
+namespace {
+
+// What the training would cost, from some seconds of it; leaves the run directory alone.
+void dry_run(const TrainOptions& options, const Context& context) {
+  const Experiment experiment = load_experiment(options.path, options.assignments);
+  const StepBenchmark step = benchmark_step(experiment, {.seconds = 3.0}, context.device);
+  const RowCost cost = scaled_cost(experiment, experiment, step);
+  const auto print = [](const char* what, const std::string& value) {
+    std::cout << format("%-18s %s\n", what, value.c_str());
+  };
+  print("parameters", significant(static_cast<double>(cost.parameters) / 1e6, 4) + " million");
+  print("vocabulary",
+        format("%lld source, %lld target", static_cast<long long>(step.source_vocabulary),
+               static_cast<long long>(step.target_vocabulary)));
+  if (step.real_data) {
+    print("text", format("%s; longest sentence %lld tokens; unknown: %.2f %% of the source "
+                         "tokens, %.2f %% of the target tokens",
+                         counted(step.pairs, "pair").c_str(), static_cast<long long>(step.longest),
+                         100 * step.unknown_source, 100 * step.unknown_target));
+    print("epoch", format("%.1f updates", step.updates_per_epoch));
+  }
+  print("update", format("%.0f target tokens, %s GFLOP, %s s", step.tokens_per_update,
+                         significant(step.flops_per_update / 1e9, 4).c_str(),
+                         significant(step.seconds_per_update, 3).c_str()));
+  print("training", format("%s, %.2g FLOPs, %s with evaluations",
+                           counted(experiment.train.steps, "update").c_str(), cost.flops,
+                           duration_text(cost.seconds).c_str()));
+  print("memory", format("%.1f GB", cost.memory / 1e9));
+}
+
+}  // namespace
 
 void add_train_command(CLI::App& app, Context& context) {
   auto options = std::make_shared<TrainOptions>();
@@ -16,17 +52,31 @@ void add_train_command(CLI::App& app, Context& context) {
       "Ctrl-C\nsaves a checkpoint and stops.\n"
       "Examples:\n"
       "  attn train experiments/multi30k/tiny.json --set model.dropout=0.1 --run runs/d1\n"
-      "  attn train runs/d1 --resume");
+      "  attn train runs/d1 --resume\n"
+      "  attn train runs/d1 --resume --change train.learning_rate=0.0003");
   command->add_option("config", options->path, "config file, or with --resume a run directory")
       ->required();
   command->add_option("--run", options->run, "run directory (default: runs/<name of the config>)");
   command->add_flag("--resume", options->resume, "resume from the newest checkpoint");
   command
+      ->add_option(
+          "--change", options->changes,
+          "with --resume: path=value for the following updates (rate, batch, steps, clip); "
+          "recorded in run.json")
+      ->type_name("PATH=VALUE");
+  command
+      ->add_flag("--dry-run", options->dry_run,
+                 "print parameters, time, memory and unknown words, and train nothing")
+      ->excludes("--resume");
+  command
       ->add_option("--wait", options->patience,
                    "seconds to wait for another process that is training this run (default: 0)")
       ->check(CLI::Range(0.0, 1e9));
   add_set(command, options->assignments);
-  command->callback([options, &context] { context.exit_code = train(*options, context); });
+  command->callback([options, &context] {
+    if (options->dry_run) return dry_run(*options, context);
+    context.exit_code = train(*options, context);
+  });
 }
 
 }  // namespace attn

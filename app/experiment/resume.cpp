@@ -122,8 +122,11 @@ std::vector<size_t> first_equivalent_runs(std::span<const Experiment> configs) {
 }
 
 void require_resumable(const std::filesystem::path& run, const Experiment& before,
-                       const Experiment& now) {
+                       const Experiment& now, std::span<const std::string> changes) {
   auto conflicts = resume_conflicts(before, now);
+  for (const std::string& change : changes) std::erase(conflicts, assigned_path(change));
+  std::erase(conflicts, "data.train");
+  std::erase(conflicts, "data.valid");
   if (!RunDirectory(run).has_trained()) {
     std::erase_if(conflicts, [](const std::string& path) {
       return path == "data.source_model" || path == "data.target_model";
@@ -131,11 +134,39 @@ void require_resumable(const std::filesystem::path& run, const Experiment& befor
   }
   if (conflicts.empty()) return;
   const std::string& path = conflicts.front();
+  const bool changeable = std::ranges::find(kChangeable, path) != std::end(kChangeable);
   const bool length = path == "train.steps";
   throw ConfigError(run.string() + ": " + path + " differs from the run's config.json" +
                     difference_text(path, write_config(before), write_config(now)) +
                     (length ? ", and train.schedule decays to the last step" : "") +
-                    "; resume with the old value, or start a new run with --run");
+                    "; resume with the old value, " +
+                    (changeable ? "change it from here on with --change, " : "") +
+                    "or start a new run with --run");
+}
+
+void require_changeable(std::span<const std::string> assignments) {
+  for (const std::string& assignment : assignments) {
+    if (std::ranges::find(kChangeable, assigned_path(assignment)) != std::end(kChangeable))
+      continue;
+    std::string names;
+    for (const std::string_view name : kChangeable) names.append(names.empty() ? "" : ", ") += name;
+    throw ConfigError("--change " + assignment + ": only " + names +
+                      " can change while a run is trained; start a new run with --set");
+  }
+}
+
+Json changes_at(int64_t step, const Experiment& before, const Experiment& now) {
+  const auto old_values = values_by_path(write_config(before));
+  const auto values = values_by_path(write_config(now));
+  Json changes = Json::array();
+  for (const std::string& path : resume_conflicts(before, now)) {
+    if (std::ranges::find(kChangeable, path) == std::end(kChangeable)) continue;
+    changes.push_back({{"step", step},
+                       {"option", path},
+                       {"before", Json::parse(old_values.at(path))},
+                       {"after", Json::parse(values.at(path))}});
+  }
+  return changes;
 }
 
 void require_new_run(const std::filesystem::path& run) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/experiment/experiment.h"
@@ -28,9 +29,21 @@ std::vector<size_t> first_equivalent_runs(std::span<const Experiment> configs);
 std::vector<std::string> runtime_changes(const Experiment& before, const Experiment& now);
 
 /// Throws ConfigError if the run's config, `before`, differs from `now` in an option that changes
-/// the updates. Its tokenizers may differ before the first checkpoint.
+/// the updates and is not among `changes` (path=value). Its tokenizers may differ before the first
+/// checkpoint; its texts may have moved, since training compares their hashes.
 void require_resumable(const std::filesystem::path& run, const Experiment& before,
-                       const Experiment& now);
+                       const Experiment& now, std::span<const std::string> changes = {});
+
+/// The options that may change from one update to the next, by `attn train --resume --change`.
+inline constexpr std::string_view kChangeable[] = {
+    "train.learning_rate", "train.learning_rate_scale", "train.warmup", "train.clip_norm",
+    "train.accumulate",    "data.batch_tokens",         "train.steps"};
+
+/// Throws ConfigError for an assignment to another option.
+void require_changeable(std::span<const std::string> assignments);
+
+/// The changes of those options: [{"step", "option", "before", "after"}], as run.json has them.
+Json changes_at(int64_t step, const Experiment& before, const Experiment& now);
 
 /// Throws ConfigError if the directory has a run that is not to be resumed.
 void require_new_run(const std::filesystem::path& run);

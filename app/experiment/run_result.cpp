@@ -122,6 +122,16 @@ std::string as_read(const RunDirectory& run) {
   return list;
 }
 
+std::string changes_of(const RunDirectory& run) {
+  std::string list;
+  const auto facts = read_run_file(run);
+  for (const Json& change : facts ? facts->value(kChanges, Json::array()) : Json::array()) {
+    list += (list.empty() ? "" : ", ") + change.value("option", "") + " " +
+            change.value("after", Json()).dump() + " from step " + std::to_string(step_of(change));
+  }
+  return list;
+}
+
 std::optional<int64_t> recorded(const RunDirectory& run, const char* key, int64_t max) {
   const auto facts = run.has_trained() ? read_run_file(run) : std::nullopt;
   const auto count = facts ? number_at(*facts, key) : std::nullopt;

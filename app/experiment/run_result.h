@@ -34,6 +34,9 @@ inline constexpr const char* kRowStep = "row_step";
 /// Key in run.json and result.json: the fast paths that were off because their formula was edited.
 inline constexpr const char* kAsRead = "as_read";
 
+/// Key in run.json: changes_at() of each `attn train --resume --change`.
+inline constexpr const char* kChanges = "changes";
+
 /// How training ended: at train.steps, by early stopping (train.patience), or with weights that are
 /// worse than none.
 enum class RunEnd { steps, patience, diverged };
@@ -124,6 +127,10 @@ std::optional<Json> read_run_file(const RunDirectory& run);
 /// "attention, norm": the fast paths that were off when the run was started or finished, because
 /// their formula was edited; "" for none. Throws DataError.
 std::string as_read(const RunDirectory& run);
+
+/// "train.learning_rate 0.0003 from step 300": the options changed while the run was trained; ""
+/// for none. Throws DataError.
+std::string changes_of(const RunDirectory& run);
 
 /// The number from 1 to `max` under `key` in the run.json of a run that has a checkpoint or a
 /// result; std::nullopt if unknown. Throws ConfigError or DataError.

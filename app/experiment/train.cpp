@@ -71,10 +71,13 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
                       " is missing; start a run with attn train CONFIG");
   }
   const Experiment before = load_description(run);
+  require_changeable(options.changes);
+  std::vector<std::string> assignments = options.assignments;
+  assignments.insert(assignments.end(), options.changes.begin(), options.changes.end());
   const Experiment now = fs::is_directory(options.path)
-                             ? load_description(run, options.assignments)
-                             : load_experiment(options.path, options.assignments);
-  require_resumable(run, before, now);
+                             ? load_description(run, assignments)
+                             : load_experiment(options.path, assignments);
+  require_resumable(run, before, now, options.changes);
   for (const std::string& change : runtime_changes(before, now)) {
     std::cerr << run.string() << ": " << change << "; resuming with the new value\n";
   }
@@ -154,6 +157,10 @@ PlannedTraining plan(const TrainOptions& options) {
   require_place(run, InputKind::run, RunDirectory(run).results());
   if (by_run || checkpoint_selector(options.path)) require_no_checkpoint(options.path);
   const bool started = RunDirectory(run).has_run();
+  if (!options.changes.empty() && !(started && options.resume)) {
+    throw ConfigError("--change " + options.changes.front() +
+                      ": changes a run that is resumed (--resume); use --set for a new one");
+  }
   if (started && !options.resume) {
     if (!fs::exists(options.path)) load_experiment(options.path);  // a misspelt config
     require_new_run(run);
@@ -193,7 +200,8 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
     on_all_ranks(world, [&] { division = keep_division(run, context, processes); });
   }
   const Experiment& experiment = planned.experiment;
-  TrainingRun training(experiment, run, options.resume, context, options.patience, world);
+  TrainingRun training(experiment, run, options.resume, context, options.patience, world,
+                       options.changes);
   if (!division.empty()) training.note(division);
   if (world.size() > 1) {
     const std::string binding = binding_note(processes, context.threads.has_value());

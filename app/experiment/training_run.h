@@ -29,10 +29,11 @@ class TrainingRun {
   /// Reads and checks the data, trains or loads the tokenizers and creates the model. With `resume`
   /// it loads the newest valid checkpoint, if any. Waits up to `patience_seconds` for the lock.
   /// With several processes only the first one writes, evaluates and has the lock; the others read
-  /// the run directory, which they must share. Throws ConfigError, DataError or GroupFailure.
+  /// the run directory, which they must share. `changes` (path=value) may differ from a resumed
+  /// run's config. Throws ConfigError, DataError or GroupFailure.
   TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
               const Context& context, double patience_seconds = 0.0,
-              Communicator& world = single_process());
+              Communicator& world = single_process(), std::span<const std::string> changes = {});
 
   /// Trains to the end, or until a stop signal, after which it saves a checkpoint; before, a signal
   /// ends the process. Throws
@@ -61,6 +62,8 @@ class TrainingRun {
   bool unless_stopped(const std::function<void()>& work) const;
   void write_run_info();
   void write_run_file();
+  /// Appends the changes of this resume to run.json and the metrics.
+  void record_changes();
   std::string model_line(const std::string& begun_in) const;
   void load_data();
   std::filesystem::path cache() const;
@@ -92,6 +95,7 @@ class TrainingRun {
   Communicator& world_;
   std::unique_ptr<RunLock> lock_;           // first process only
   std::optional<StoredCheckpoint> newest_;  // to resume from; first process only
+  Json changes_ = Json::array();            // of options since then (--change); first process only
   Tokenizers tokenizers_;
   std::unique_ptr<InitialModel> initial_;  // train.init_from, before the first update
   std::unique_ptr<EncodedCorpus> corpus_;

@@ -71,6 +71,16 @@ void remove_all_leftovers(const RunDirectory& run, const fs::path& cache) {
   for (const fs::path& folder : {run.path(), cache}) remove_leftovers(folder, hours(24));
 }
 
+// A position of `former` in a stream of the same corpus with other batches: as far into its chunk.
+// Of the chunk's pairs some occur twice in the epoch, others not at all.
+StreamPosition translated(const StreamPosition& position, BatchStream& former, BatchStream& now) {
+  former.restore(position);
+  now.restore({.epoch = position.epoch, .chunk = position.chunk});
+  StreamPosition there = now.position();
+  there.batch = position.batch * now.chunk_batches() / former.chunk_batches();
+  return there;
+}
+
 void require_same_text(const Json& started, uint64_t key, const std::string& text) {
   const auto found = started.find("data_key");
   if (found == started.end() || *found == Json(key)) return;
@@ -82,7 +92,8 @@ void require_same_text(const Json& started, uint64_t key, const std::string& tex
 }  // namespace
 
 TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
-                         const Context& context, double patience_seconds, Communicator& world)
+                         const Context& context, double patience_seconds, Communicator& world,
+                         std::span<const std::string> changes)
     : experiment_(experiment),
       directory_(std::move(directory)),
       context_(context),
@@ -94,7 +105,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
     // Again: the process that had the lock may have started the run since the caller looked.
     if (!resume) return require_new_run(directory_.path());
     if (!directory_.has_run()) return;
-    require_resumable(directory_.path(), load_description(directory_), experiment_);
+    require_resumable(directory_.path(), load_description(directory_), experiment_, changes);
   });
   logging_failures([&] { prepare(resume); });
 }
@@ -243,9 +254,16 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
                   state.evaluation_pending != 0 ? "eval"
                   : has_result()                ? ""
                                                 : "average");
+  const Experiment before = load_description(saved);
+  changes_ = changes_at(step(), before, experiment_);
+  if (before.data.batch_tokens != experiment_.data.batch_tokens) {
+    BatchStream former(*corpus_, {.batch_tokens = before.data.batch_tokens,
+                                  .seed = static_cast<uint64_t>(experiment_.seed)});
+    state.stream = translated(state.stream, former, *stream_);
+  }
   stream_->restore(state.stream);
   // The checkpoint's config, not the run's, which an interrupted resume may have changed.
-  const bool same_metric = deciding_config(load_description(saved)) == deciding_config(experiment_);
+  const bool same_metric = deciding_config(before) == deciding_config(experiment_);
   if (!same_metric) {
     progress_->log(
         "the evaluator that selects the best checkpoint has changed: it is selected again");
@@ -285,6 +303,7 @@ void TrainingRun::write_run_info() {
   } else {
     write_run_file();
   }
+  if (started && newest_) record_changes();
   const TrainConfig& train = experiment_.train;
   if (train.schedule != Schedule::points && train.warmup >= train.steps) {
     progress_->log(
@@ -302,6 +321,26 @@ void TrainingRun::write_run_info() {
   }
   const Json before = started ? started->value(kPrecision, Json()) : Json();
   progress_->log(model_line(before.is_string() ? before.get<std::string>() : ""));
+}
+
+void TrainingRun::record_changes() {
+  auto run = read_run_file(directory_);
+  Json kept = Json::array();
+  for (const Json& change : run->value(kChanges, Json::array())) {
+    if (step_of(change) < step()) kept.push_back(change);
+  }
+  kept.insert(kept.end(), changes_.begin(), changes_.end());
+  if (kept == run->value(kChanges, Json::array())) return;
+  (*run)[kChanges] = kept;
+  write_file_atomically(directory_.run_file(), run->dump(2) + "\n");
+  for (const Json& change : changes_) {
+    const std::string option = change["option"], before = change["before"].dump(),
+                      after = change["after"].dump();
+    metrics_->write("change",
+                    {{"step", step()}, {"option", option}, {"before", before}, {"after", after}});
+    progress_->log(format("%s is %s from step %lld on, was %s", option.c_str(), after.c_str(),
+                          static_cast<long long>(step()), before.c_str()));
+  }
 }
 
 void TrainingRun::write_run_file() {

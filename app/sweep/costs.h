@@ -32,6 +32,10 @@ struct StepBenchmark {
                               ///< optimizer state
   int64_t updates_measured = 0;
   double peak_flops = 0.0;  ///< FLOP/s of this machine (app/machine/device.h)
+  int64_t pairs = 0;
+  double updates_per_epoch = 0.0;
+  int64_t longest = 0;  ///< tokens of the longest sentence, EOS included
+  double unknown_source = 0.0, unknown_target = 0.0;  ///< shares of the tokens
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -51,6 +55,11 @@ struct StepBenchmark {
     visit("fixed_memory", self.fixed_memory, "bytes of weights, gradients and optimizer state");
     visit("updates_measured", self.updates_measured, "number of updates, without the first one");
     visit("peak_flops", self.peak_flops, "peak FLOP/s of matrix products on this machine");
+    visit("pairs", self.pairs, "sentence pairs");
+    visit("updates_per_epoch", self.updates_per_epoch, "updates");
+    visit("longest", self.longest, "tokens of the longest sentence, with EOS");
+    visit("unknown_source", self.unknown_source, "share of the source tokens");
+    visit("unknown_target", self.unknown_target, "share of the target tokens");
   }
 };
 

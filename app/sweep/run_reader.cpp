@@ -124,6 +124,7 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
                     std::to_string(row.train.steps);
   }
   record.as_read = as_read(run);
+  record.changes = changes_of(run);
   record.provenance = {{"seed", std::to_string(own.seed)},
                        {"config", RunDirectory(run).config().string()}};
   if (const auto facts = read_run_file(run)) {
@@ -312,6 +313,10 @@ void note_ineffective(SweepResults& out, std::span<const Experiment> experiments
 void note_builds(SweepResults& out) {
   for (const auto& [paths, rows] : rows_by(out, [](const RunRecord& run) { return run.as_read; })) {
     out.notes.push_back(rows + " ran as read, without the fast paths of edited formulas: " + paths);
+  }
+  for (const auto& [changes, rows] :
+       rows_by(out, [](const RunRecord& run) { return run.changes; })) {
+    out.notes.push_back(rows + " changed while it was trained: " + changes);
   }
   const auto commits = rows_by(out, [](const RunRecord& run) { return run.commit; });
   if (commits.size() < 2) return;

@@ -514,6 +514,45 @@ class EndToEnd(ProgramTest):
                       names=["model.heads"])
         self.one_line("train", "corpus", "--resume", code=2, names=["corpus", "config.json"])
 
+    def test_a_change_of_a_resumed_run_is_recorded_and_its_texts_may_move(self):
+        start = ["--run", "changed", "--set", "train.steps=20", "--set", "train.checkpoint_every=10"]
+        self.attn("train", "small.json", *start)
+        shutil.copytree(self.path / "changed", self.path / "moved")
+        longer = ["--resume", "--set", "train.steps=30"]
+        self.one_line("train", "changed", *longer, "--set", "train.clip_norm=2", code=2,
+                      names=["train.clip_norm", "--change"])
+        self.one_line("train", "changed", *longer, "--change", "model.heads=4", code=2,
+                      names=["model.heads=4", "train.clip_norm"])
+        self.one_line("train", "small.json", "--run", "new", "--change", "train.clip_norm=2", code=2,
+                      names=["--change", "--resume"])
+        said = self.attn("train", "changed", *longer, "--change", "train.clip_norm=0.01", "data.batch_tokens=600").stderr
+        self.assertIn("train.clip_norm is 0.01 from step 20 on, was 0", said)
+        run = json.loads((self.path / "changed/run.json").read_text())
+        changes = {change["option"]: (change["step"], change["after"]) for change in run["changes"]}
+        self.assertEqual(changes, {"train.clip_norm": (20, 0.01), "data.batch_tokens": (20, 600)})
+        self.attn("train", "changed", "--resume", "--set", "train.steps=40")  # keeps them
+        self.assertEqual(json.loads((self.path / "changed/run.json").read_text()), run)
+        records = [json.loads(line) for line in (self.path / "changed/metrics.jsonl").read_text().splitlines()]
+        self.assertEqual([record["step"] for record in records if record["kind"] == "change"], [20, 20])
+        # A text elsewhere is the same one; a changed one is not.
+        shutil.copytree(self.path / "corpus", self.path / "elsewhere")
+        self.attn("train", "small.json", "--run", "whole30", "--set", "train.steps=30")
+        there = ["--set", "data.train=elsewhere/train", "--set", "data.valid=elsewhere/valid"]
+        self.attn("train", "moved", *longer, *there)
+        weights = "checkpoints/step-00000030/model.safetensors"
+        self.assertEqual((self.path / "moved" / weights).read_bytes(), (self.path / "whole30" / weights).read_bytes())
+        with open(self.path / "elsewhere/train.en", "r+", encoding="utf-8") as text:
+            text.write("X")
+        self.one_line("train", "moved", "--resume", "--set", "train.steps=40", code=3, names=["elsewhere/train", "changed"])
+
+    def test_a_dry_run_prints_the_cost_and_leaves_no_run(self):
+        said = self.attn("train", "small.json", "--dry-run", "--run", "none", "--set", "train.steps=700").stdout
+        facts = dict(line.split(maxsplit=1) for line in said.splitlines())
+        self.assertEqual(list(facts), ["parameters", "vocabulary", "text", "epoch", "update", "training", "memory"])
+        self.assertRegex(facts["text"], r"^\d+ pairs; longest sentence \d+ tokens; unknown: 0\.00 % of the source")
+        self.assertRegex(facts["training"], r"^700 updates, .* FLOPs, .* with evaluations$")
+        self.assertFalse((self.path / "none").exists())
+
     def files(self, run):
         return {p.relative_to(self.path / run): p.read_bytes() for p in (self.path / run).rglob("*")
                 if p.is_file() and p.name not in ("log.txt", "lock")}

@@ -35,6 +35,19 @@ TEST_CASE("what changes an update stops a resumed run, what changes its length d
   CHECK(resume_conflicts(before, with_options({"train.log_every=3", "about=x"})).empty());
 }
 
+TEST_CASE("changes are listed with both values; only options of an update can change") {
+  const Experiment before = with_options();
+  const Experiment now =
+      with_options({"train.clip_norm=2", "data.batch_tokens=9", "search.beam=2"});
+  CHECK(changes_at(7, before, now) ==
+        parse_json(R"([{"step": 7, "option": "data.batch_tokens", "before": 4096, "after": 9},
+                       {"step": 7, "option": "train.clip_norm", "before": 0.0, "after": 2.0}])",
+                   "t"));
+  require_changeable(std::vector<std::string>{"train.clip_norm=2", "train.steps=5"});
+  CHECK_THROWS_WITH(require_changeable(std::vector<std::string>{"train.seed=2"}),
+                    Catch::Matchers::StartsWith("--change train.seed=2"));
+}
+
 TEST_CASE("a finished run's results mean its length and its evaluators, too") {
   const Experiment before = with_options();
   CHECK(result_conflicts(before, with_options({"train.steps=7", "train.log_every=3"})) ==
