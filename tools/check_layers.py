@@ -64,7 +64,7 @@ BUDGETS = {
     "eval": 7534,
     "report": 1850,
     "app": 12364,
-    "tests": 20639,
+    "tests": 20723,
     "run": 311,
 }
 PYTHON_BUDGET = 12585  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
