@@ -1,5 +1,6 @@
 #include "app/commands/bench_step.h"
 
+#include <c10/core/CachingDeviceAllocator.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -107,6 +108,19 @@ Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
           .tokenizers = tokenizers};
 }
 
+// Bytes of a GPU; 0: a CPU, or a LibTorch whose allocators do not say.
+double memory_of(torch::Device device) {
+  if (!device.is_cuda()) return 0.0;
+  const auto total = [](auto* allocator) -> size_t {
+    if constexpr (requires { allocator->getMemoryInfo(0); }) {
+      return allocator->getMemoryInfo(0).second;
+    } else {
+      return 0;
+    }
+  };
+  return static_cast<double>(total(c10::getDeviceAllocator(c10::DeviceType::CUDA)));
+}
+
 }  // namespace
 
 StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions options,
@@ -138,7 +152,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions 
   Trainer trainer(config, seed, *model, stream, {},
                   class_rule(measured, model->max_length().value_or(0)));
   const double idle = static_cast<double>(peak_memory(device));
-  if (experiment.runtime.graphs != GraphUse::off) trainer.use_graphs(say);
+  if (experiment.runtime.graphs != Use::off) trainer.use_graphs(say);
   trainer.check_memory(largest_batch(*data.corpus, measured));
   // On a GPU, graphs of nearly all classes are captured and compared before the clock starts.
   const int64_t first = device.is_cuda() ? std::min(3 * stream.epoch_batches(), kMostFirst) : 1;
@@ -191,6 +205,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions 
     out.unknown_source = unknown(Side::source, *data.tokenizers->source);
     out.unknown_target = unknown(Side::target, *data.tokenizers->target);
   }
+  out.device_memory = memory_of(device);
   out.fixed_memory = static_cast<double>(out.parameters * experiment.train.bytes_per_parameter());
   const double moving = std::max(peak - std::max(idle, out.fixed_memory), 0.0);
   const auto largest = static_cast<double>(std::max(wanted, longest));

@@ -35,9 +35,12 @@ void add_sweep_command(CLI::App& app, Context& context) {
   command->add_option("--seeds", options->request.seeds, "runs per row, with different seeds")
       ->check(CLI::Range(int64_t{1}, int64_t{10'000}));
   CLI::Option* jobs =
-      command->add_option("--jobs", options->jobs, "runs trained in parallel; they share the cores")
-          ->check(CLI::Range(int64_t{1}, int64_t{4096}))
-          ->capture_default_str();
+      command
+          ->add_option(
+              "--jobs", options->jobs,
+              "runs trained in parallel; they share the cores (default: one, or as many as "
+              "fit on the GPUs)")
+          ->check(CLI::Range(int64_t{1}, int64_t{4096}));
   CLI::Option* launcher =
       command->add_option("--launcher", options->launcher,
                           "command that starts each run, such as \"mpirun -np 2\"; --threads is "

@@ -18,20 +18,21 @@
 
 namespace attn {
 
-/// Whether updates on a GPU are captured as CUDA graphs.
-enum class GraphUse { automatic, off };
+/// Whether something is used where it is possible.
+enum class Use { automatic, off };
 
 template <>
-struct EnumNames<GraphUse> {
+struct EnumNames<Use> {
   static constexpr auto values =
-      std::to_array<EnumName<GraphUse>>({{GraphUse::automatic, "auto"}, {GraphUse::off, "off"}});
+      std::to_array<EnumName<Use>>({{Use::automatic, "auto"}, {Use::off, "off"}});
 };
 
 /// The section "runtime": choices of implementation. They change results only by rounding, and may
 /// change when a run is resumed.
 struct RuntimeConfig {
   Kernels kernels = Kernels::automatic;
-  GraphUse graphs = GraphUse::automatic;
+  Use graphs = Use::automatic;
+  Use mps = Use::automatic;
   bool shard_optimizer = false;
   double timeout = 60.0;
 
@@ -45,6 +46,10 @@ struct RuntimeConfig {
     visit("graphs", self.graphs,
           "training on a GPU: launch an update's kernels as CUDA graphs (auto: where the model "
           "allows it), or one by one (off); results are the same");
+    visit("mps", self.mps,
+          "a sweep of several runs at a time on a GPU: an MPS server, under which their kernels "
+          "overlap (auto: if its control program is installed), or in turns (off); results are the "
+          "same");
     visit("shard_optimizer", self.shard_optimizer,
           "training with several processes: shard the optimizer state (ZeRO stage 1); each process "
           "updates a part of the weights");

@@ -174,7 +174,7 @@ void TrainingRun::make_trainer() {
   const auto log = [this](const std::string& line) {
     if (is_rank_zero()) progress_->log(line);
   };
-  if (experiment_.runtime.graphs != GraphUse::off) trainer_->use_graphs(log);
+  if (experiment_.runtime.graphs != Use::off) trainer_->use_graphs(log);
   const Precision precision = effective_precision(experiment_.train.precision, context_.device);
   check_and_report(*model_, experiment_.model, {.gradients = true, .precision = precision}, log);
 }

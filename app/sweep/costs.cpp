@@ -222,6 +222,20 @@ RowCost scaled_cost(const Experiment& row, const Experiment& measured, const Ste
   return cost;
 }
 
+int64_t jobs_on_gpu(const SweepPlan& plan, const CostOptions& options) {
+  constexpr double kContext = 1e9, kUsable = 0.9;  // bytes of a process; a share of the memory
+  constexpr int64_t kMost = 16;
+  const StepBenchmark base = measure_first_row(plan, options);
+  const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
+  double largest = 0.0;
+  for (const PlannedRow& row : plan.rows) {
+    if (!row.selected) continue;
+    largest = std::max(largest, scaled_cost(row.experiment, first->experiment, base).memory);
+  }
+  const auto fit = static_cast<int64_t>(kUsable * base.device_memory / (largest + kContext));
+  return std::clamp<int64_t>(std::min(fit, options.threads), 1, kMost);
+}
+
 double run_flops(const PlannedRun& run) {
   const int64_t vocabulary = run.experiment.data.vocab_size;
   return static_cast<double>(run.experiment.train.steps) *

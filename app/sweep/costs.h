@@ -34,7 +34,8 @@ struct StepBenchmark {
   double peak_flops = 0.0;  ///< FLOP/s of this machine (app/machine/device.h)
   int64_t pairs = 0;
   double updates_per_epoch = 0.0;
-  int64_t longest = 0;  ///< tokens of the longest sentence, EOS included
+  int64_t longest = 0;         ///< tokens of the longest sentence, EOS included
+  double device_memory = 0.0;  ///< bytes of the GPU; 0: a CPU, or unknown
   double unknown_source = 0.0, unknown_target = 0.0;  ///< shares of the tokens
 
   template <class Self, class Visit>
@@ -58,6 +59,7 @@ struct StepBenchmark {
     visit("pairs", self.pairs, "sentence pairs");
     visit("updates_per_epoch", self.updates_per_epoch, "updates");
     visit("longest", self.longest, "tokens of the longest sentence, with EOS");
+    visit("device_memory", self.device_memory, "bytes of the GPU; 0: a CPU, or unknown");
     visit("unknown_source", self.unknown_source, "share of the source tokens");
     visit("unknown_target", self.unknown_target, "share of the target tokens");
   }
@@ -91,6 +93,10 @@ struct CostOptions {
   int64_t threads = 1;
   int64_t jobs = 1;  ///< runs that train at a time and share the threads
 };
+
+/// Runs that train at a time on each GPU: as many as it has memory for the largest of, one per
+/// core, and 16 at most. Trains the first row for some seconds.
+int64_t jobs_on_gpu(const SweepPlan& plan, const CostOptions& options);
 
 /// FLOPs of a run's training in closed form, with sentences of 25 tokens, for comparing runs.
 double run_flops(const PlannedRun& run);

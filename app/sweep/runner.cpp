@@ -5,12 +5,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
+#include <set>
 
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
 #include "app/machine/signals.h"
 #include "app/machine/version.h"
 #include "app/sweep/costs.h"
+#include "app/sweep/mps.h"
 #include "app/sweep/processes.h"
 #include "app/sweep/status.h"
 #include "base/error.h"
@@ -32,6 +35,7 @@ struct Slot {
   pid_t process = 0;  // 0: free
   size_t run = 0;
   std::uintmax_t log_begin = 0;  // size of the run's log when it was started
+  bool mps = false;              // whether it was started under MPS
 };
 
 std::uintmax_t log_size(const PlannedRun& run) {
@@ -116,6 +120,10 @@ class Sweep {
  public:
   Sweep(const SweepPlan& plan, const RunnerOptions& options)
       : plan_(plan), options_(options), order_(start_order(plan)), work_(plan.runs.size()) {
+    if (options.mps) {
+      mps_.emplace(plan.directory / "cache" / "mps");
+      if (!mps_->note().empty()) log(mps_->note());
+    }
     program_path();  // without a launcher, later runs have this version even after a build
     const int64_t slots = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
     for (int64_t i = 0; i < slots; ++i) slots_.push_back({.index = i});
@@ -200,7 +208,10 @@ class Sweep {
     const PlannedRun& run = plan_.runs[slot.run];
     try {
       slot.log_begin = log_size(run);
-      slot.process = start_process(training(run, slot.index, options_));
+      ProcessRequest request = training(run, slot.index, options_);
+      slot.mps = mps_ && !without_mps_.contains(slot.run);
+      if (slot.mps) request.environment.merge(std::map(mps_->environment()));
+      slot.process = start_process(request);
     } catch (const std::exception& error) {
       return fail(slot.run, std::string("not started: ") + error.what());
     }
@@ -245,6 +256,12 @@ class Sweep {
       collect(run);
     } else if (end_.interrupted || was_stopped(end)) {
       work_[slot.run].stage = Stage::stopped;
+    } else if (slot.mps && !mps_->environment().empty()) {
+      // The end of the server, or a fault of one run, ends all runs of a GPU.
+      log(run.name + ": " + failure_of(run, end, slot.log_begin) + "; resuming it without MPS");
+      without_mps_.insert(slot.run);
+      work_[slot.run].stage = Stage::waiting;
+      waiting_.push_back(slot.run);
     } else {
       fail(slot.run, failure_of(run, end, slot.log_begin));
     }
@@ -269,6 +286,8 @@ class Sweep {
   Clock::time_point shown_ = Clock::now();
   std::vector<Slot> slots_;
   std::vector<size_t> waiting_;
+  std::optional<MpsServer> mps_;
+  std::set<size_t> without_mps_;  // runs that failed under it
   SweepEnd end_;
 };
 

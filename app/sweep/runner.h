@@ -17,6 +17,7 @@ struct RunnerOptions {
   std::string device = "auto";  ///< --device for the runs
   int64_t cores = 1;
   int64_t gpus = 0;                  ///< assigned to jobs round-robin
+  bool mps = false;                  ///< runs share a GPU under MPS (app/sweep/mps.h)
   std::string launcher;              ///< starts a run: "mpirun -np 2"; empty: one process
   std::filesystem::path collection;  ///< finished runs are added to it; empty: none
 };

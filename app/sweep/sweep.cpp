@@ -232,11 +232,13 @@ int sweep(const SweepOptions& options, const Context& context) {
   if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {
     throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
   }
+  const bool gpu = context.device.is_cuda();
+  CostOptions cost = options.cost;
+  cost.device = gpu ? "cuda" : "cpu";
+  cost.threads = torch::get_num_threads();
   if (options.dry_run) {
-    CostOptions cost = options.cost;
-    cost.device = context.device.is_cuda() ? "cuda" : "cpu";
-    cost.threads = torch::get_num_threads();
-    cost.jobs = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
+    const auto runs = static_cast<int64_t>(plan.runs.size());
+    cost.jobs = std::min(std::max<int64_t>(options.jobs, 1), runs);
     catch_stop_signals();  // so that scratch files are removed
     dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost), options.collection);
     if (stop_requested()) return stop_exit_code();
@@ -270,14 +272,22 @@ int sweep(const SweepOptions& options, const Context& context) {
     return 0;
   }
   catch_stop_signals();
-  const bool gpu = context.device.is_cuda();
-  return end_of(
-      plan, run_sweep(plan, {.jobs = options.jobs,
-                             .device = gpu ? "cuda" : "cpu",
-                             .cores = torch::get_num_threads(),
-                             .gpus = gpu ? static_cast<int64_t>(torch::cuda::device_count()) : 0,
-                             .launcher = options.launcher,
-                             .collection = options.collection}));
+  const int64_t gpus = gpu ? static_cast<int64_t>(torch::cuda::device_count()) : 0;
+  int64_t jobs = std::max<int64_t>(options.jobs, 1);
+  if (options.jobs == 0 && gpu && options.launcher.empty() && plan.runs.size() > 1) {
+    jobs = gpus * jobs_on_gpu(plan, cost);
+    if (stop_requested()) return stop_exit_code();
+    jobs = std::min(jobs, static_cast<int64_t>(plan.runs.size()));
+    std::cerr << counted(jobs, "run") << " at a time, by memory and cores (--jobs)\n";
+  }
+  const bool mps = jobs > gpus && plan.rows.front().experiment.runtime.mps != Use::off;
+  return end_of(plan, run_sweep(plan, {.jobs = jobs,
+                                       .device = cost.device,
+                                       .cores = torch::get_num_threads(),
+                                       .gpus = gpus,
+                                       .mps = gpu && mps,
+                                       .launcher = options.launcher,
+                                       .collection = options.collection}));
 }
 
 }  // namespace attn

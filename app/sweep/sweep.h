@@ -24,7 +24,7 @@ struct SweepOptions {
   CostOptions cost;
   bool dry_run = false, no_measure = false;
   bool slurm = false, no_submit = false;
-  int64_t jobs = 1;
+  int64_t jobs = 0;                  ///< 0: one, or as many as fit on the GPUs
   std::filesystem::path collection;  ///< take finished runs from it and add them to it
   std::string launcher;              ///< starts each run: "mpirun -np 2"
 };

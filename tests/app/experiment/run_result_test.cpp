@@ -14,7 +14,7 @@ using testing::contains;
 
 namespace {
 
-void write(const std::filesystem::path& path, const std::string& text) {
+void write_run_text(const std::filesystem::path& path, const std::string& text) {
   std::filesystem::create_directories(path.parent_path());
   std::ofstream(path) << text;
 }
@@ -33,7 +33,7 @@ TEST_CASE("a result is read back as it was written") {
 
 TEST_CASE("an invalid result names its file and the remedy") {
   const testing::TemporaryDirectory run;
-  write(run / "result.json", R"({"step": "seven"})");
+  write_run_text(run / "result.json", R"({"step": "seven"})");
   CHECK_THROWS_AS(read_result(run.path()), DataError);
   CHECK_THROWS_WITH(read_result(run.path()), contains("result.json") && contains("delete it"));
 }
@@ -44,9 +44,9 @@ TEST_CASE("a run has finished when it made its steps, or stopped by its patience
   CHECK(finished_result(run.path(), {.steps = 100}).has_value());
   CHECK_FALSE(finished_result(run.path(), {.steps = 200}).has_value());
   const auto had_steps = [&](const std::string& steps) {
-    write(run / "config.json",
-          R"({"train": {"patience": 3, "steps": )" + steps +
-              R"(}, "eval": [{"name": "valid", "kind": "loss", "every": 10}]})");
+    write_run_text(run / "config.json",
+                   R"({"train": {"patience": 3, "steps": )" + steps +
+                       R"(}, "eval": [{"name": "valid", "kind": "loss", "every": 10}]})");
     return finished_result(run.path(), {.steps = 200, .patience = 3}).has_value();
   };
   CHECK(had_steps("150"));
@@ -56,20 +56,20 @@ TEST_CASE("a run has finished when it made its steps, or stopped by its patience
 TEST_CASE("a run was as read if it was so when it started or when it finished") {
   const testing::TemporaryDirectory run;
   CHECK(as_read(run.path()).empty());
-  write(run / "run.json", R"({"commit": "a"})");
-  write(run / "result.json", R"({"step": 1})");
+  write_run_text(run / "run.json", R"({"commit": "a"})");
+  write_run_text(run / "result.json", R"({"step": 1})");
   CHECK(as_read(run.path()).empty());
-  write(run / "run.json", R"({"as_read": ["norm", "attention"]})");
+  write_run_text(run / "run.json", R"({"as_read": ["norm", "attention"]})");
   CHECK(as_read(run.path()) == "attention, norm");
-  write(run / "result.json", R"({"step": 1, "as_read": ["softmax", "norm"]})");
+  write_run_text(run / "result.json", R"({"step": 1, "as_read": ["softmax", "norm"]})");
   CHECK(as_read(run.path()) == "attention, norm, softmax");
 }
 
 TEST_CASE("a torn or foreign line of the metrics is passed over") {
   const testing::TemporaryDirectory run;
   CHECK(read_metrics(run.path()).empty());
-  write(run / "metrics.jsonl",
-        "{\"kind\": \"train\", \"step\": 1}\nnonsense\n[1]\n{\"kind\": \"tr");
+  write_run_text(run / "metrics.jsonl",
+                 "{\"kind\": \"train\", \"step\": 1}\nnonsense\n[1]\n{\"kind\": \"tr");
   const auto records = read_metrics(run.path());
   REQUIRE(records.size() == 1);
   CHECK(number_at(records[0], "step") == 1.0);
@@ -77,13 +77,13 @@ TEST_CASE("a torn or foreign line of the metrics is passed over") {
 
 TEST_CASE("an evaluator's result at a step has the finite values of its record") {
   const testing::TemporaryDirectory run;
-  write(run / "metrics.jsonl",
-        R"({"kind": "eval", "name": "test", "step": 10, "bleu": 20, "text": "old"})"
-        "\n"
-        R"({"kind": "eval", "name": "test", "step": 20, "bleu": 21.5, "ppl": "Infinity",)"
-        R"( "eval_seconds": 3, "signature": "sig", "text": "hash"})"
-        "\n");
-  write(RunDirectory(run.path()).output("test", 20), "a\n");
+  write_run_text(run / "metrics.jsonl",
+                 R"({"kind": "eval", "name": "test", "step": 10, "bleu": 20, "text": "old"})"
+                 "\n"
+                 R"({"kind": "eval", "name": "test", "step": 20, "bleu": 21.5, "ppl": "Infinity",)"
+                 R"( "eval_seconds": 3, "signature": "sig", "text": "hash"})"
+                 "\n");
+  write_run_text(RunDirectory(run.path()).output("test", 20), "a\n");
   const auto results = results_at(run.path(), 20);
   REQUIRE(results.size() == 1);
   const EvaluatorResult expected{
@@ -93,11 +93,12 @@ TEST_CASE("an evaluator's result at a step has the finite values of its record")
 
 TEST_CASE("the last record of an evaluator at a step replaces earlier ones") {
   const testing::TemporaryDirectory run;
-  write(run / "metrics.jsonl",
-        R"({"kind": "eval", "name": "test", "step": 10, "bleu": 20, "ppl": 7, "signature": "a"})"
-        "\n"
-        R"({"kind": "average", "name": "test", "step": 10, "chrf": 50, "ppl": "Infinity"})"
-        "\n");
+  write_run_text(
+      run / "metrics.jsonl",
+      R"({"kind": "eval", "name": "test", "step": 10, "bleu": 20, "ppl": 7, "signature": "a"})"
+      "\n"
+      R"({"kind": "average", "name": "test", "step": 10, "chrf": 50, "ppl": "Infinity"})"
+      "\n");
   const EvaluatorResult expected{.values = {{"chrf", 50.0}}};
   CHECK(results_at(run.path(), 10).at("test") == expected);
 }

@@ -1,0 +1,53 @@
+#include "app/sweep/mps.h"
+
+#include "app/sweep/processes.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Runs a line of shell, whose output is appended to `log`; returns whether it succeeded.
+bool shell(const std::string& line, const std::map<std::string, std::string>& environment,
+           const fs::path& log) {
+  return run_process(
+             {.arguments = {"/bin/sh", "-c", line}, .environment = environment, .output = log})
+             .exit_code == 0;
+}
+
+constexpr const char* kAnswers = "echo get_server_list | timeout 10 nvidia-cuda-mps-control";
+
+}  // namespace
+
+MpsServer::MpsServer(const fs::path& folder) {
+  const fs::path place = fs::absolute(folder);
+  const fs::path log = place / "control.out";
+  make_directories(place);
+  if (!shell("command -v nvidia-cuda-mps-control", {}, log)) return;
+  if (shell(kAnswers, {}, log)) {
+    note_ = "MPS: the runs share the server that is there already";
+    return;
+  }
+  environment_ = {{"CUDA_MPS_PIPE_DIRECTORY", place.string()},
+                  {"CUDA_MPS_LOG_DIRECTORY", place.string()}};
+  if (shell(kAnswers, environment_, log) ||
+      (shell("timeout 60 nvidia-cuda-mps-control -d", environment_, log) &&
+       shell(kAnswers, environment_, log))) {
+    note_ = "MPS: the runs share the GPU at the same time (runtime.mps=off: in turns)";
+    return;
+  }
+  environment_.clear();
+  note_ = "MPS: its server does not start (" + log.string() + "); the runs take turns on the GPU";
+}
+
+MpsServer::~MpsServer() {
+  if (environment_.empty()) return;
+  const fs::path log = fs::path(environment_.at("CUDA_MPS_LOG_DIRECTORY")) / "control.out";
+  try {
+    shell("echo quit | timeout 60 nvidia-cuda-mps-control", environment_, log);
+  } catch (const std::exception&) {  // no process can be started: the server stays
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,32 @@
+// NVIDIA's Multi-Process Service (MPS): the kernels of runs that share a GPU overlap, instead of
+// taking turns. One run of Table 3's small models fills a tenth of a GPU.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+namespace attn {
+
+/// RAII: an MPS server of this user, whose control program is nvidia-cuda-mps-control.
+class MpsServer {
+ public:
+  /// Starts a server with its pipes and logs in `folder`, or takes the one that a killed sweep left
+  /// there. Nothing is started if the control program is not in PATH, or if a server answers
+  /// already, whose clients the runs then are.
+  explicit MpsServer(const std::filesystem::path& folder);
+  ~MpsServer();
+  MpsServer(const MpsServer&) = delete;
+  MpsServer& operator=(const MpsServer&) = delete;
+
+  /// For the log: "MPS: …"; empty without a control program.
+  const std::string& note() const { return note_; }
+  /// For the environment of a run; empty if there is no server of this sweep.
+  const std::map<std::string, std::string>& environment() const { return environment_; }
+
+ private:
+  std::map<std::string, std::string> environment_;
+  std::string note_;
+};
+
+}  // namespace attn
