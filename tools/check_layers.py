@@ -63,7 +63,7 @@ BUDGETS = {
     "train": 5075,
     "eval": 7534,
     "report": 1850,
-    "app": 12522,
+    "app": 12558,
     "tests": 20844,
     "run": 311,
 }

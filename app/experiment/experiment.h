@@ -27,12 +27,24 @@ struct EnumNames<Use> {
       std::to_array<EnumName<Use>>({{Use::automatic, "auto"}, {Use::off, "off"}});
 };
 
+/// Where a run on a GPU searches.
+enum class SearchDevice { automatic, cpu, cuda };
+
+template <>
+struct EnumNames<SearchDevice> {
+  static constexpr auto values =
+      std::to_array<EnumName<SearchDevice>>({{SearchDevice::automatic, "auto"},
+                                             {SearchDevice::cpu, "cpu"},
+                                             {SearchDevice::cuda, "cuda"}});
+};
+
 /// The section "runtime": choices of implementation. They change results only by rounding, and may
 /// change when a run is resumed.
 struct RuntimeConfig {
   Kernels kernels = Kernels::automatic;
   Use graphs = Use::automatic;
   Use mps = Use::automatic;
+  SearchDevice search_device = SearchDevice::automatic;
   bool shard_optimizer = false;
   double timeout = 60.0;
 
@@ -50,6 +62,9 @@ struct RuntimeConfig {
           "a sweep of several runs at a time on a GPU: an MPS server, under which their kernels "
           "overlap (auto: if its control program is installed), or in turns (off); results are the "
           "same");
+    visit("search_device", self.search_device,
+          "training on a GPU: where evaluators search: on its CPU (cpu), the GPU (cuda), or on the "
+          "CPU if the model has packed search there (auto)");
     visit("shard_optimizer", self.shard_optimizer,
           "training with several processes: shard the optimizer state (ZeRO stage 1); each process "
           "updates a part of the weights");

@@ -92,9 +92,20 @@ void record_first_checkpoint(const RunDirectory& directory, int64_t step) {
 
 }  // namespace
 
-EvaluationResult TrainingRun::score(const Evaluator& evaluator) const {
+Seq2SeqModel& TrainingRun::scored_model(const Evaluator& evaluator) {
+  const bool searches = find_evaluator(experiment_, evaluator.name())->search() != nullptr;
+  if (!searches || !search_model_) return *model_;
+  const torch::NoGradGuard no_grad;
+  const auto weights = model_->parameters();
+  const auto copies = search_model_->parameters();
+  for (size_t i = 0; i < weights.size(); ++i) copies[i].copy_(weights[i]);
+  search_model_->eval();
+  return *search_model_;
+}
+
+EvaluationResult TrainingRun::score(const Evaluator& evaluator) {
   const AveragedWeights averaged(trainer_->average());
-  return evaluator.run(*model_, directory_.output(evaluator.name(), step()));
+  return evaluator.run(scored_model(evaluator), directory_.output(evaluator.name(), step()));
 }
 
 void TrainingRun::log_scores(const char* kind, const Evaluator& evaluator,
@@ -121,7 +132,8 @@ void TrainingRun::score_average() {
   load_weights(ModelDirectory(directory_.averaged()).weights(), *model_);
   for (const auto& evaluator : evaluators_) {
     const auto begin = std::chrono::steady_clock::now();
-    const auto result = evaluator->run(*model_, directory_.output(evaluator->name(), step()));
+    const auto result =
+        evaluator->run(scored_model(*evaluator), directory_.output(evaluator->name(), step()));
     log_scores(kAverageScores, *evaluator, result, seconds_since(begin));
   }
 }

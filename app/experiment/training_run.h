@@ -74,8 +74,10 @@ class TrainingRun {
   void update_config();
   LoopCallbacks callbacks();
   LoopEvaluation loop_evaluation(size_t index);
+  /// The model that an evaluator scores: model_, or for search a copy of its weights on the CPU.
+  Seq2SeqModel& scored_model(const Evaluator& evaluator);
   /// Scores the model, with the average of its weights if there is one (train.ema).
-  EvaluationResult score(const Evaluator& evaluator) const;
+  EvaluationResult score(const Evaluator& evaluator);
   /// Writes scores to the metrics, of kind "eval" or "average", and to the log.
   void log_scores(const char* kind, const Evaluator& evaluator, const EvaluationResult& result,
                   double seconds, bool best = false);
@@ -103,6 +105,7 @@ class TrainingRun {
   std::vector<std::unique_ptr<Evaluator>> evaluators_;  // of experiment.eval; first process only
   std::map<std::string, std::string> texts_;            // training_keys() of what was read
   std::shared_ptr<Seq2SeqModel> model_;
+  std::shared_ptr<Seq2SeqModel> search_model_;  // on the CPU of a GPU run; null: model_
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<MetricsLog> metrics_;  // first process only

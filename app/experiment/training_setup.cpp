@@ -149,9 +149,15 @@ void TrainingRun::make_trainer() {
   progress_ = is_rank_zero() ? std::make_unique<Progress>(directory_.log(), experiment_.train.steps)
                              : std::make_unique<Progress>(experiment_.train.steps);
   load_data();
+  const SearchDevice searching = experiment_.runtime.search_device;
+  if (is_rank_zero() && context_.device.is_cuda() && searching != SearchDevice::cuda) {
+    search_model_ = make_model(experiment_, tokenizers_, torch::kCPU);
+    const bool packed = search_model_->has_packed_inference();
+    if (searching == SearchDevice::automatic && !packed) search_model_ = nullptr;
+  }
   torch::manual_seed(static_cast<uint64_t>(experiment_.seed));
   model_ = make_model(experiment_, tokenizers_, context_.device);
-  for (const auto& evaluator : evaluators_) evaluator->check(*model_);
+  for (const auto& evaluator : evaluators_) evaluator->check(scored_model(*evaluator));
   // Saved only after all texts are valid, so that a corrected text gets a new tokenizer.
   if (is_rank_zero() && !directory_.has_trained()) {
     save_description(directory_, experiment_, tokenizers_);
