@@ -3,6 +3,10 @@ add_library(attn_flags INTERFACE)
 target_include_directories(attn_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(attn_flags INTERFACE
   -Wall -Wextra -Wshadow -Wno-unused-parameter -Wno-missing-field-initializers -Werror=switch -Werror=return-type)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
+  # GCC 14 takes the std::vector<bool> of LibTorch's autograd functions for one that is too short.
+  target_compile_options(attn_flags INTERFACE -Wno-array-bounds)
+endif()
 if(ATTN_WERROR)
   target_compile_options(attn_flags INTERFACE -Werror)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
