@@ -6,10 +6,10 @@
 namespace attn {
 namespace {
 
-constexpr std::string_view blanks = " \t\v\f\r";
+constexpr std::string_view kBlanks = " \t\v\f\r";
 
 bool is_blank(const std::string& line) {
-  return line.find_first_not_of(blanks) == std::string::npos;
+  return line.find_first_not_of(kBlanks) == std::string::npos;
 }
 
 /// Whether a line is invalid UTF-8. A truncated line may end inside a character.
