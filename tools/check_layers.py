@@ -56,12 +56,12 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 3020,
-    "kernels": 7715,
+    "kernels": 7719,
     "kernels/cuda": 1800,
-    "model": 6950,
+    "model": 6951,
     "data": 6120,
     "train": 5075,
-    "eval": 7534,
+    "eval": 7537,
     "report": 1850,
     "app": 12558,
     "tests": 20844,

@@ -75,8 +75,12 @@ void search_batch(const Ensemble& models, const Tokenizers& tokenizers, Sources 
 
 // Batches of similar lengths, at least one per thread, unless they would be too small for
 // efficient products.
-std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, int64_t threads) {
+std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, int64_t threads,
+                                    bool on_gpu) {
   constexpr int64_t kMinPart = 8;
+  // A GPU's step takes the time of its launches, whatever the rows of a small batch.
+  constexpr int64_t kOnGpu = 16;
+  const int64_t batch_tokens = on_gpu ? kOnGpu * how.batch_tokens : how.batch_tokens;
   const std::vector<size_t> order = by_length(sources);
   const auto count = static_cast<int64_t>(order.size());
   const int64_t parts = std::clamp<int64_t>(count / kMinPart, 1, threads);
@@ -84,8 +88,7 @@ std::vector<SearchBatch> batches_of(Sources sources, const BatchedSearch& how, i
   std::vector<SearchBatch> batches;
   for (int64_t begin = 0; begin < count;) {
     const auto longest = static_cast<int64_t>(sources[order[begin]].size()) + 1;
-    const int64_t fit =
-        std::max<int64_t>(1, how.batch_tokens / (longest * how.search.hypotheses()));
+    const int64_t fit = std::max<int64_t>(1, batch_tokens / (longest * how.search.hypotheses()));
     const int64_t end = std::min({count, begin + fit, begin + share});
     batches.emplace_back().members.assign(order.begin() + begin, order.begin() + end);
     begin = end;
@@ -102,7 +105,7 @@ std::vector<std::vector<Hypothesis>> batched_search(const Ensemble& models,
   models.eval();
   std::vector<std::vector<Hypothesis>> out(sources.size());
   const int64_t threads = models.device().is_cpu() ? at::get_num_threads() : 1;
-  std::vector<SearchBatch> batches = batches_of(sources, how, threads);
+  std::vector<SearchBatch> batches = batches_of(sources, how, threads, !models.device().is_cpu());
   std::atomic<size_t> next = 0;  // work queue, long batches first
   const auto work = [&](int64_t, int64_t) {
     const torch::NoGradGuard no_grad;

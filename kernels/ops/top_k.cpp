@@ -3,6 +3,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "kernels/compute_scope.h"
@@ -64,10 +65,13 @@ void top_k_by_libtorch(const torch::Tensor& logits, int64_t count, std::vector<i
                        -std::numeric_limits<float>::infinity());
   }
   const auto [values, indices] = log_p.topk(std::min(count, logits.size(1)), -1);
-  const torch::Tensor v = values.cpu().contiguous(),
-                      i = indices.to(torch::kInt32).cpu().contiguous();
-  log_probs.assign(v.const_data_ptr<float>(), v.const_data_ptr<float>() + v.numel());
-  classes.assign(i.const_data_ptr<int32_t>(), i.const_data_ptr<int32_t>() + i.numel());
+  // One copy to the host, the bits of the indices as floats.
+  const torch::Tensor both =
+      torch::stack({values, indices.to(torch::kInt32).view(torch::kFloat32)}).cpu();
+  const auto *v = both[0].const_data_ptr<float>(), *i = both[1].const_data_ptr<float>();
+  log_probs.assign(v, v + values.numel());
+  classes.resize(log_probs.size());
+  std::memcpy(classes.data(), i, classes.size() * sizeof(int32_t));
 }
 
 void top_k(const torch::Tensor& logits, int64_t count, std::vector<int32_t>& classes,

@@ -176,37 +176,38 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
   if (position.bias_HP.defined()) {
     bias_HT = bias_of_last_query(position.bias_HP, static_cast<int64_t>(cache.size()));
   }
+  std::vector<torch::Tensor> keys, values;
+  for (const auto& step : cache) {
+    keys.push_back(step.keys);
+    values.push_back(step.values);
+  }
   if (runs_on_kernels(position) && step_attention_runs_on(queries)) {
-    std::vector<torch::Tensor> keys, values;
-    for (const auto& step : cache) {
-      keys.push_back(step.keys);
-      values.push_back(step.values);
-    }
     return output(step_attention(queries, keys, values, backpointers, heads_, key_heads_, bias_HT,
                                  relative_vectors()));
   }
-  // Gather every row's prefix: R sentences of one query and T keys.
+  // Gather every row's prefix, R sentences of one query and T keys, by as many operators whatever
+  // T: on a GPU their launches decide.
   std::vector<int32_t> past;
-  for (const auto& rows : backpointers) past.insert(past.end(), rows.begin(), rows.end());
-  const torch::Tensor past_TR =
-      sent_tensor<int32_t>(std::span<const int32_t>(past), queries.device())
-          .view({static_cast<int64_t>(cache.size()), queries.size(0)});
-  std::vector<torch::Tensor> keys, values;
+  int32_t offset = 0;  // of the rows of position t among those of all
   for (size_t t = 0; t < cache.size(); ++t) {
-    const torch::Tensor rows = past_TR[static_cast<int64_t>(t)];
-    keys.push_back(cache[t].keys.index_select(0, rows));
-    values.push_back(cache[t].values.index_select(0, rows));
+    for (const int32_t row : backpointers[t]) past.push_back(offset + row);
+    offset += static_cast<int32_t>(keys[t].size(0));
   }
-  const auto split = [](const torch::Tensor& x_RTE, int64_t heads) {
-    return x_RTE.unflatten(2, {heads, -1}).transpose(1, 2);
+  const torch::Tensor past_N =
+      sent_tensor<int32_t>(std::span<const int32_t>(past), queries.device());
+  const auto prefixes = [&](const std::vector<torch::Tensor>& steps, int64_t heads) {
+    return torch::cat(steps)
+        .index_select(0, past_N)
+        .view({static_cast<int64_t>(cache.size()), queries.size(0), heads, -1})
+        .permute({1, 2, 0, 3});  // [R, H, T, K]
   };
   const torch::Tensor mask =
       torch::ones({1, 1, 1, 1}, torch::TensorOptions(queries.device()).dtype(torch::kBool));
   const torch::Tensor attended_RH1K =
-      scaled_dot_product_attention(
-          split(queries.unsqueeze(1), heads_), split(torch::stack(keys, 1), key_heads_),
-          split(torch::stack(values, 1), key_heads_), mask,
-          bias_HT.defined() ? bias_HT.unsqueeze(1) : bias_HT, /*dropout_BHLM=*/{}, relative)
+      scaled_dot_product_attention(queries.view({queries.size(0), heads_, 1, -1}),
+                                   prefixes(keys, key_heads_), prefixes(values, key_heads_), mask,
+                                   bias_HT.defined() ? bias_HT.unsqueeze(1) : bias_HT,
+                                   /*dropout_BHLM=*/{}, relative)
           .output;
   return output(attended_RH1K.transpose(1, 2).flatten(1));
 }
