@@ -56,18 +56,18 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 3020,
-    "kernels": 7719,
+    "kernels": 7722,
     "kernels/cuda": 1800,
     "model": 6951,
     "data": 6120,
     "train": 5075,
     "eval": 7537,
     "report": 1850,
-    "app": 12558,
-    "tests": 20844,
+    "app": 12609,
+    "tests": 20868,
     "run": 311,
 }
-PYTHON_BUDGET = 12585  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 12588  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

@@ -76,11 +76,11 @@ ConfigError explained(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 CLI::Option* add_set(CLI::App* command, std::vector<std::string>& assignments,
-                     const std::string& about) {
-  return command->add_option("--set", assignments, about)->check([](const std::string& text) {
+                     const std::string& about, const std::string& name) {
+  return command->add_option(name, assignments, about)->check([name](const std::string& text) {
     return text.find('=') != std::string::npos
                ? ""
-               : text + ": expected path=value; files stand before --set";
+               : text + ": expected path=value; files stand before " + name;
   });
 }
 

@@ -10,7 +10,8 @@ namespace attn {
 
 /// Adds --set, which takes one or several path=value.
 CLI::Option* add_set(CLI::App* command, std::vector<std::string>& assignments,
-                     const std::string& about = "override an option, path=value");
+                     const std::string& about = "override an option, path=value",
+                     const std::string& name = "--set");
 
 /// Adds the models of a command, one or an ensemble.
 void add_runs(CLI::App* command, std::vector<std::filesystem::path>& runs);

@@ -1,15 +1,10 @@
 #include "app/commands/commands.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <numbers>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,26 +20,13 @@
 #include "app/machine/device.h"
 #include "app/sweep/costs.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/format.h"
 #include "base/json_config.h"
-#include "base/random.h"
-#include "data/batches.h"
-#include "data/corpus.h"
-#include "data/mixture.h"
-#include "data/parsing/treebank.h"
-#include "data/source_features.h"
 #include "eval/tasks/translator.h"
-#include "kernels/fast_path.h"
-#include "model/size.h"
 #include "train/precision.h"
-#include "train/trainer.h"
 
 namespace attn {
 namespace {
-
-namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kLargest = 1 << 20;  // tokens or lines
 

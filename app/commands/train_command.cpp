@@ -17,6 +17,7 @@ namespace {
 // What the training would cost, from some seconds of it; leaves the run directory alone.
 void dry_run(const TrainOptions& options, const Context& context) {
   const Experiment experiment = load_experiment(options.path, options.assignments);
+  experiment.require_texts();
   const StepBenchmark step = benchmark_step(experiment, {.seconds = 3.0}, context.device);
   const RowCost cost = scaled_cost(experiment, experiment, step);
   const auto print = [](const char* what, const std::string& value) {
@@ -58,23 +59,23 @@ void add_train_command(CLI::App& app, Context& context) {
       ->required();
   command->add_option("--run", options->run, "run directory (default: runs/<name of the config>)");
   command->add_flag("--resume", options->resume, "resume from the newest checkpoint");
+  add_set(
+      command, options->changes,
+      "with --resume: change the rate, batches or clipping of the following updates, path=value; "
+      "recorded in run.json",
+      "--change");
+  auto dry = std::make_shared<bool>(false);
   command
-      ->add_option(
-          "--change", options->changes,
-          "with --resume: path=value for the following updates (rate, batch, steps, clip); "
-          "recorded in run.json")
-      ->type_name("PATH=VALUE");
-  command
-      ->add_flag("--dry-run", options->dry_run,
+      ->add_flag("--dry-run", *dry,
                  "print parameters, time, memory and unknown words, and train nothing")
-      ->excludes("--resume");
+      ->excludes("--resume", "--change");
   command
       ->add_option("--wait", options->patience,
                    "seconds to wait for another process that is training this run (default: 0)")
       ->check(CLI::Range(0.0, 1e9));
   add_set(command, options->assignments);
-  command->callback([options, &context] {
-    if (options->dry_run) return dry_run(*options, context);
+  command->callback([options, dry, &context] {
+    if (*dry) return dry_run(*options, context);
     context.exit_code = train(*options, context);
   });
 }

@@ -125,7 +125,9 @@ void require_resumable(const std::filesystem::path& run, const Experiment& befor
                        const Experiment& now, std::span<const std::string> changes) {
   auto conflicts = resume_conflicts(before, now);
   for (const std::string& change : changes) std::erase(conflicts, assigned_path(change));
-  std::erase(conflicts, "data.train");
+  if (const auto facts = read_run_file(run); facts && facts->contains("data_key")) {
+    std::erase(conflicts, "data.train");
+  }
   std::erase(conflicts, "data.valid");
   if (!RunDirectory(run).has_trained()) {
     std::erase_if(conflicts, [](const std::string& path) {
@@ -160,11 +162,13 @@ Json changes_at(int64_t step, const Experiment& before, const Experiment& now) {
   const auto values = values_by_path(write_config(now));
   Json changes = Json::array();
   for (const std::string& path : resume_conflicts(before, now)) {
+    const auto was = old_values.find(path), is = values.find(path);
     if (std::ranges::find(kChangeable, path) == std::end(kChangeable)) continue;
+    if (was == old_values.end() || is == values.end()) continue;
     changes.push_back({{"step", step},
                        {"option", path},
-                       {"before", Json::parse(old_values.at(path))},
-                       {"after", Json::parse(values.at(path))}});
+                       {"before", Json::parse(was->second)},
+                       {"after", Json::parse(is->second)}});
   }
   return changes;
 }

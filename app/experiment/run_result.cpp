@@ -125,7 +125,9 @@ std::string as_read(const RunDirectory& run) {
 std::string changes_of(const RunDirectory& run) {
   std::string list;
   const auto facts = read_run_file(run);
-  for (const Json& change : facts ? facts->value(kChanges, Json::array()) : Json::array()) {
+  for (const Json& change : facts ? facts->value(kChanges, Json()) : Json()) {
+    if (!change.is_object() || !change.contains("option") || !change["option"].is_string())
+      continue;
     list += (list.empty() ? "" : ", ") + change.value("option", "") + " " +
             change.value("after", Json()).dump() + " from step " + std::to_string(step_of(change));
   }

@@ -14,7 +14,6 @@ struct TrainOptions {
   std::filesystem::path run;             ///< run directory; empty: runs/<config's name>, or `path`
   bool resume = false;                   ///< resume from the newest checkpoint
   std::vector<std::string> changes;      ///< path=value of kChangeable, from there on
-  bool dry_run = false;                  ///< the command prints the cost instead
   double patience = 0.0;                 ///< seconds to wait for the lock
   std::vector<std::string> assignments;  ///< path=value, applied after the config
 };

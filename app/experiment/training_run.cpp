@@ -205,7 +205,10 @@ LoopEnd TrainingRun::run() {
     on_all_ranks(world_, [&] {  // fails early if the largest batch does not fit into memory
       trainer_->check_memory(largest_batch(*corpus_, experiment_.data.batch_tokens));
     });
-    on_rank_zero(world_, [&] { update_config(); });
+    on_rank_zero(world_, [&] {
+      record_changes();
+      update_config();
+    });
     end = train_loop(*trainer_, experiment_.train, callbacks());
     if (end == LoopEnd::finished && step() < experiment_.train.steps) {
       progress_->log(
@@ -279,15 +282,16 @@ void TrainingRun::write_result_file() {
   }
   const TrainState& state = trainer_->state;
   const VocabularySizes& vocabulary = model_->sizes();
-  const double updates = static_cast<double>(state.step * experiment_.train.accumulate);
+  int64_t epoch_tokens = corpus_->size();  // EOS
+  for (int64_t i = 0; i < corpus_->size(); ++i) epoch_tokens += corpus_->target_length(i);
   RunResult result;
   result.step = state.step;
   result.parameters = parameter_count(experiment_.model, vocabulary);
   result.target_tokens = state.target_tokens;
   result.seconds = state.seconds;
   result.tokens_per_second = static_cast<double>(state.target_tokens) / result.seconds;
-  result.flops = epoch_flops(*corpus_, experiment_.model, vocabulary) * updates /
-                 static_cast<double>(stream_->epoch_batches());
+  result.flops = epoch_flops(*corpus_, experiment_.model, vocabulary) /
+                 static_cast<double>(epoch_tokens) * static_cast<double>(state.target_tokens);
   result.peak_flops =
       static_cast<double>(world_.size()) *
       matrix_product_peak(effective_precision(experiment_.train.precision, context_.device),

@@ -180,6 +180,7 @@ void TrainingRun::make_trainer() {
   const auto log = [this](const std::string& line) {
     if (is_rank_zero()) progress_->log(line);
   };
+  if (search_model_) check_and_report(*search_model_, experiment_.model, {.gradients = false}, log);
   if (experiment_.runtime.graphs != Use::off) trainer_->use_graphs(log);
   const Precision precision = effective_precision(experiment_.train.precision, context_.device);
   check_and_report(*model_, experiment_.model, {.gradients = true, .precision = precision}, log);
@@ -309,7 +310,6 @@ void TrainingRun::write_run_info() {
   } else {
     write_run_file();
   }
-  if (started && newest_) record_changes();
   const TrainConfig& train = experiment_.train;
   if (train.schedule != Schedule::points && train.warmup >= train.steps) {
     progress_->log(
@@ -330,7 +330,8 @@ void TrainingRun::write_run_info() {
 }
 
 void TrainingRun::record_changes() {
-  auto run = read_run_file(directory_);
+  auto run = newest_ ? read_run_file(directory_) : std::nullopt;
+  if (!run) return;
   Json kept = Json::array();
   for (const Json& change : run->value(kChanges, Json::array())) {
     if (step_of(change) < step()) kept.push_back(change);
@@ -342,8 +343,10 @@ void TrainingRun::record_changes() {
   for (const Json& change : changes_) {
     const std::string option = change["option"], before = change["before"].dump(),
                       after = change["after"].dump();
-    metrics_->write("change",
-                    {{"step", step()}, {"option", option}, {"before", before}, {"after", after}});
+    metrics_->write("change", {{"step", step()},
+                               {"option", option},
+                               {"before", change["before"].get<double>()},
+                               {"after", change["after"].get<double>()}});
     progress_->log(format("%s is %s from step %lld on, was %s", option.c_str(), after.c_str(),
                           static_cast<long long>(step()), before.c_str()));
   }

@@ -157,7 +157,8 @@ StepBenchmark measure_first_row(const SweepPlan& plan, const CostOptions& option
   const fs::path config = scratch.path() / "config.json", output = scratch.path() / "out.json";
   const auto row = std::ranges::find_if(plan.rows, &PlannedRow::selected);
   write_file_atomically(config, write_config(row->experiment).dump());
-  const int64_t threads = std::max<int64_t>(options.threads / options.jobs, 1);
+  const int64_t threads =
+      std::max<int64_t>(options.threads / std::max<int64_t>(options.jobs, 1), 1);
   const ProgressLine progress({.what = "measuring " + row->name, .unit = ""});
   const ProcessEnd end = wait_or_kill(
       start_process({.arguments = {program_path().string(), "--device", options.device, "--threads",
@@ -178,6 +179,17 @@ StepBenchmark measure_first_row(const SweepPlan& plan, const CostOptions& option
   StepBenchmark result;
   read_config(result, parse_json(text.substr(begin), output.string()));
   return result;
+}
+
+int64_t fitting_jobs(const SweepPlan& plan, const StepBenchmark& base, const CostOptions& options) {
+  const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
+  double largest = 0.0;
+  for (const PlannedRow& row : plan.rows) {
+    if (!row.selected) continue;
+    largest = std::max(largest, scaled_cost(row.experiment, first->experiment, base).memory);
+  }
+  return std::min(jobs_that_fit(base.device_memory, largest, options.gpus, options.threads),
+                  static_cast<int64_t>(plan.runs.size()));
 }
 
 }  // namespace
@@ -222,18 +234,15 @@ RowCost scaled_cost(const Experiment& row, const Experiment& measured, const Ste
   return cost;
 }
 
-int64_t jobs_on_gpu(const SweepPlan& plan, const CostOptions& options) {
+int64_t jobs_that_fit(double device_memory, double largest, int64_t gpus, int64_t cores) {
   constexpr double kContext = 1e9, kUsable = 0.9;  // bytes of a process; a share of the memory
-  constexpr int64_t kMost = 16;
-  const StepBenchmark base = measure_first_row(plan, options);
-  const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
-  double largest = 0.0;
-  for (const PlannedRow& row : plan.rows) {
-    if (!row.selected) continue;
-    largest = std::max(largest, scaled_cost(row.experiment, first->experiment, base).memory);
-  }
-  const auto fit = static_cast<int64_t>(kUsable * base.device_memory / (largest + kContext));
-  return std::clamp<int64_t>(std::min(fit, options.threads), 1, kMost);
+  constexpr double kMost = 16;
+  const double fit = std::min(kUsable * device_memory / (largest + kContext), kMost);
+  return std::max(gpus, std::min(gpus * static_cast<int64_t>(fit), cores));
+}
+
+int64_t jobs_on_gpus(const SweepPlan& plan, const CostOptions& options) {
+  return fitting_jobs(plan, measure_first_row(plan, options), options);
 }
 
 double run_flops(const PlannedRun& run) {
@@ -289,9 +298,11 @@ void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
              const std::filesystem::path& collection) {
   std::vector<std::optional<RowCost>> costs(plan.rows.size());
   std::string note;
+  int64_t jobs = options ? options->jobs : 1;
   if (options) {
     const StepBenchmark base = measure_first_row(plan, *options);
     if (stop_requested()) return;
+    if (jobs == 0) jobs = fitting_jobs(plan, base, *options);
     const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
     for (size_t i = 0; i < plan.rows.size(); ++i) {
       if (!plan.rows[i].selected) continue;
@@ -302,7 +313,7 @@ void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
            (base.real_data ? ")" : "; on synthetic pairs, since the training text is missing)");
   }
   print_rows(plan, costs);
-  print_totals(plan, costs, options ? options->jobs : 1, collection);
+  print_totals(plan, costs, jobs, collection);
   if (!note.empty()) std::printf("%s\n", note.c_str());
   check_parameters(plan);
 }

@@ -91,12 +91,15 @@ struct CostOptions {
   double seconds = 3.0;  ///< of measurement
   std::string device = "auto";
   int64_t threads = 1;
-  int64_t jobs = 1;  ///< runs that train at a time and share the threads
+  int64_t jobs = 1;  ///< runs that train at a time and share the threads; 0: jobs_on_gpus
+  int64_t gpus = 0;
 };
 
-/// Runs that train at a time on each GPU: as many as it has memory for the largest of, one per
-/// core, and 16 at most. Trains the first row for some seconds.
-int64_t jobs_on_gpu(const SweepPlan& plan, const CostOptions& options);
+/// Runs that train at a time on GPUs: as many as each has memory for of `largest` bytes, 16 at
+/// most, and in all one per core; at least one per GPU.
+int64_t jobs_that_fit(double device_memory, double largest, int64_t gpus, int64_t cores);
+/// The same for a sweep, whose first row is trained for some seconds.
+int64_t jobs_on_gpus(const SweepPlan& plan, const CostOptions& options);
 
 /// FLOPs of a run's training in closed form, with sentences of 25 tokens, for comparing runs.
 double run_flops(const PlannedRun& run);

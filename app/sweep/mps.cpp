@@ -1,7 +1,13 @@
 #include "app/sweep/mps.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "app/sweep/processes.h"
 #include "base/file.h"
+#include "base/format.h"
+#include "base/hash.h"
 
 namespace attn {
 namespace {
@@ -31,9 +37,12 @@ MpsServer::MpsServer(const fs::path& folder) {
   }
   environment_ = {{"CUDA_MPS_PIPE_DIRECTORY", place.string()},
                   {"CUDA_MPS_LOG_DIRECTORY", place.string()}};
+  lock_ = ::open((place / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ::flock(lock_, LOCK_EX | LOCK_NB);
+  // With a list of GPUs it would number those anew, and its clients, with the same list, find none.
+  const std::string start = "unset CUDA_VISIBLE_DEVICES; timeout 60 nvidia-cuda-mps-control -d";
   if (shell(kAnswers, environment_, log) ||
-      (shell("timeout 60 nvidia-cuda-mps-control -d", environment_, log) &&
-       shell(kAnswers, environment_, log))) {
+      (shell(start, environment_, log) && shell(kAnswers, environment_, log))) {
     note_ = "MPS: the runs share the GPU at the same time (runtime.mps=off: in turns)";
     return;
   }
@@ -41,13 +50,20 @@ MpsServer::MpsServer(const fs::path& folder) {
   note_ = "MPS: its server does not start (" + log.string() + "); the runs take turns on the GPU";
 }
 
+fs::path MpsServer::folder_of(const fs::path& sweep) {
+  const std::string name = fs::weakly_canonical(fs::absolute(sweep)).string();
+  return temporary_root() / format("attn-mps-%u-%s", ::getuid(), to_hex(hash_text(name)).c_str());
+}
+
 MpsServer::~MpsServer() {
-  if (environment_.empty()) return;
+  const bool ends = lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
+  if (environment_.empty() || !ends) return;
   const fs::path log = fs::path(environment_.at("CUDA_MPS_LOG_DIRECTORY")) / "control.out";
   try {
     shell("echo quit | timeout 60 nvidia-cuda-mps-control", environment_, log);
   } catch (const std::exception&) {  // no process can be started: the server stays
   }
+  ::close(lock_);
 }
 
 }  // namespace attn

@@ -11,10 +11,13 @@ namespace attn {
 /// RAII: an MPS server of this user, whose control program is nvidia-cuda-mps-control.
 class MpsServer {
  public:
-  /// Starts a server with its pipes and logs in `folder`, or takes the one that a killed sweep left
-  /// there. Nothing is started if the control program is not in PATH, or if a server answers
-  /// already, whose clients the runs then are.
+  /// Starts a server with its pipes and logs in `folder`, on a local disk, or takes the one that is
+  /// there: of a killed sweep, or of another process, which then ends it. Nothing is started if the
+  /// control program is not in PATH, or if a server answers already, whose clients the runs then
+  /// are.
   explicit MpsServer(const std::filesystem::path& folder);
+  /// The folder of a sweep's server in the system's temporary directory.
+  static std::filesystem::path folder_of(const std::filesystem::path& sweep);
   ~MpsServer();
   MpsServer(const MpsServer&) = delete;
   MpsServer& operator=(const MpsServer&) = delete;
@@ -26,6 +29,7 @@ class MpsServer {
 
  private:
   std::map<std::string, std::string> environment_;
+  int lock_ = -1;  ///< descriptor; held by the process that ends the server
   std::string note_;
 };
 

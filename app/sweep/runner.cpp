@@ -77,10 +77,17 @@ bool was_stopped(const ProcessEnd& end) {
   return !end.signalled && (number == SIGINT || number == SIGTERM || number == SIGHUP);
 }
 
+// An error of config or data, which does not pass.
+bool is_own_error(const ProcessEnd& end) {
+  return end.exit_code == static_cast<int>(ExitCode::config) ||
+         end.exit_code == static_cast<int>(ExitCode::data);
+}
+
 // Remaining cores go to the first slots. A started run keeps its number of threads, over all
-// processes, since rounding depends on it.
+// processes, since rounding depends on it; on a GPU it does not.
 int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
-  if (const auto started = recorded(run.directory, kThreads, kMaxThreads)) {
+  const bool divided = options.device == "cpu";
+  if (const auto started = recorded(run.directory, kThreads, kMaxThreads); divided && started) {
     const int64_t processes =
         options.launcher.empty() ? recorded(run.directory, kProcesses).value_or(1) : 1;
     if (*started * processes <= options.cores) return *started * processes;
@@ -121,7 +128,7 @@ class Sweep {
   Sweep(const SweepPlan& plan, const RunnerOptions& options)
       : plan_(plan), options_(options), order_(start_order(plan)), work_(plan.runs.size()) {
     if (options.mps) {
-      mps_.emplace(plan.directory / "cache" / "mps");
+      mps_.emplace(MpsServer::folder_of(plan.directory));
       if (!mps_->note().empty()) log(mps_->note());
     }
     program_path();  // without a launcher, later runs have this version even after a build
@@ -209,7 +216,7 @@ class Sweep {
     try {
       slot.log_begin = log_size(run);
       ProcessRequest request = training(run, slot.index, options_);
-      slot.mps = mps_ && !without_mps_.contains(slot.run);
+      slot.mps = mps_ && !mps_->environment().empty() && !without_mps_.contains(slot.run);
       if (slot.mps) request.environment.merge(std::map(mps_->environment()));
       slot.process = start_process(request);
     } catch (const std::exception& error) {
@@ -256,7 +263,7 @@ class Sweep {
       collect(run);
     } else if (end_.interrupted || was_stopped(end)) {
       work_[slot.run].stage = Stage::stopped;
-    } else if (slot.mps && !mps_->environment().empty()) {
+    } else if (slot.mps && !result && !is_own_error(end)) {
       // The end of the server, or a fault of one run, ends all runs of a GPU.
       log(run.name + ": " + failure_of(run, end, slot.log_begin) + "; resuming it without MPS");
       without_mps_.insert(slot.run);

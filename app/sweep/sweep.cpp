@@ -225,6 +225,18 @@ void require_free_place(const SweepPlan& plan) {
                     plan.source.string() + " with --run");
 }
 
+// As many runs as fit; one on each GPU if the first row cannot be trained, which its run will say.
+int64_t measured_jobs(const SweepPlan& plan, const CostOptions& cost) {
+  int64_t jobs = cost.gpus;
+  try {
+    jobs = jobs_on_gpus(plan, cost);
+  } catch (const DataError& error) {
+    std::cerr << error.what() << "\n";
+  }
+  std::cerr << counted(jobs, "run") << " at a time, by memory and cores (--jobs)\n";
+  return jobs;
+}
+
 }  // namespace
 
 int sweep(const SweepOptions& options, const Context& context) {
@@ -236,9 +248,10 @@ int sweep(const SweepOptions& options, const Context& context) {
   CostOptions cost = options.cost;
   cost.device = gpu ? "cuda" : "cpu";
   cost.threads = torch::get_num_threads();
+  cost.gpus = gpu ? static_cast<int64_t>(torch::cuda::device_count()) : 0;
+  cost.jobs = gpu ? options.jobs : std::max<int64_t>(options.jobs, 1);
+  cost.jobs = std::min(cost.jobs, static_cast<int64_t>(plan.runs.size()));
   if (options.dry_run) {
-    const auto runs = static_cast<int64_t>(plan.runs.size());
-    cost.jobs = std::min(std::max<int64_t>(options.jobs, 1), runs);
     catch_stop_signals();  // so that scratch files are removed
     dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost), options.collection);
     if (stop_requested()) return stop_exit_code();
@@ -272,20 +285,20 @@ int sweep(const SweepOptions& options, const Context& context) {
     return 0;
   }
   catch_stop_signals();
-  const int64_t gpus = gpu ? static_cast<int64_t>(torch::cuda::device_count()) : 0;
-  int64_t jobs = std::max<int64_t>(options.jobs, 1);
-  if (options.jobs == 0 && gpu && options.launcher.empty() && plan.runs.size() > 1) {
-    jobs = gpus * jobs_on_gpu(plan, cost);
-    if (stop_requested()) return stop_exit_code();
-    jobs = std::min(jobs, static_cast<int64_t>(plan.runs.size()));
-    std::cerr << counted(jobs, "run") << " at a time, by memory and cores (--jobs)\n";
-  }
-  const bool mps = jobs > gpus && plan.rows.front().experiment.runtime.mps != Use::off;
-  return end_of(plan, run_sweep(plan, {.jobs = jobs,
+  const auto left =
+      std::ranges::count_if(plan.runs, [](const PlannedRun& run) { return !is_finished(run, {}); });
+  if (cost.jobs == 0)
+    cost.jobs = left > 1 && options.launcher.empty() ? measured_jobs(plan, cost) : 1;
+  if (stop_requested()) return stop_exit_code();
+  const bool mps = gpu && left > 1 && cost.jobs > cost.gpus &&
+                   std::ranges::none_of(plan.runs, [](const PlannedRun& run) {
+                     return run.experiment.runtime.mps == Use::off;
+                   });
+  return end_of(plan, run_sweep(plan, {.jobs = cost.jobs,
                                        .device = cost.device,
                                        .cores = torch::get_num_threads(),
-                                       .gpus = gpus,
-                                       .mps = gpu && mps,
+                                       .gpus = cost.gpus,
+                                       .mps = mps,
                                        .launcher = options.launcher,
                                        .collection = options.collection}));
 }

@@ -32,8 +32,11 @@ inline void multiply(const cpu::PanelProduct& product, Left left = Left::rows) {
   const auto& kernels = cpu::kernels();
   const int64_t block = rows_of_block(product.inputs), panels = kernels.panels(product.outputs);
   const int64_t blocks = (product.rows + block - 1) / block, threads = at::get_num_threads();
-  const int64_t groups =
-      left == Left::rows && blocks < threads ? std::min<int64_t>(panels, threads) : 1;
+  constexpr int64_t kWorthAThread = 1 << 18;  // multiplications
+  const int64_t work = product.rows * product.inputs * product.outputs / kWorthAThread;
+  const int64_t groups = left == Left::rows && blocks < threads
+                             ? std::clamp<int64_t>(work, 1, std::min(panels, threads))
+                             : 1;
   at::parallel_for(0, blocks * groups, 1, [&](int64_t first, int64_t last) {
     torch::Tensor tiles;
     if (left == Left::columns) tiles = torch::empty({block, product.inputs});

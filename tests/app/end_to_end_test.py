@@ -525,6 +525,9 @@ class EndToEnd(ProgramTest):
                       names=["model.heads=4", "train.clip_norm"])
         self.one_line("train", "small.json", "--run", "new", "--change", "train.clip_norm=2", code=2,
                       names=["--change", "--resume"])
+        before = self.files("changed")
+        self.attn("train", "changed", "--resume", "--change", "train.clip_norm=2", code=2)  # it has finished
+        self.assertEqual(self.files("changed"), before)
         said = self.attn("train", "changed", *longer, "--change", "train.clip_norm=0.01", "data.batch_tokens=600").stderr
         self.assertIn("train.clip_norm is 0.01 from step 20 on, was 0", said)
         run = json.loads((self.path / "changed/run.json").read_text())

@@ -21,6 +21,19 @@ void write_run_text(const std::filesystem::path& path, const std::string& text) 
 
 }  // namespace
 
+TEST_CASE("the changes of a run are listed, whatever else its run.json holds") {
+  const testing::TemporaryDirectory run;
+  CHECK(changes_of(run.path()).empty());
+  for (const char* changes : {"1", "\"x\"", "[1]", "[{\"option\": 3}]", "{}"}) {
+    CAPTURE(changes);
+    write_run_text(run / "run.json", std::string("{\"changes\": ") + changes + "}");
+    CHECK(changes_of(run.path()).empty());
+  }
+  write_run_text(run / "run.json",
+                 R"({"changes": [{"step": 7, "option": "train.clip_norm", "after": 2.0}]})");
+  CHECK(changes_of(run.path()) == "train.clip_norm 2.0 from step 7");
+}
+
 TEST_CASE("a result is read back as it was written") {
   const testing::TemporaryDirectory run;
   CHECK_FALSE(read_result(run.path()).has_value());

@@ -50,7 +50,7 @@ struct ControlProgram {
   testing::TemporaryDirectory folder;
   fs::path program = write_program(folder / "nvidia-cuda-mps-control", R"(
 pipe=${CUDA_MPS_PIPE_DIRECTORY:-/nowhere}
-if [ "$1" = -d ]; then [ ! -e "$pipe/refuse" ] && touch "$pipe/server"; exit; fi
+if [ "$1" = -d ]; then [ -z "$CUDA_VISIBLE_DEVICES" ] && [ ! -e "$pipe/refuse" ] && touch "$pipe/server"; exit; fi
 read -r word
 [ -e "$pipe/server" ] || exit 1
 [ "$word" != quit ] || rm "$pipe/server"
@@ -62,6 +62,7 @@ read -r word
 
 TEST_CASE("without MPS's control program nothing is started or said") {
   const testing::TemporaryDirectory folder;
+  const Variable path("PATH", folder.path().string());
   const MpsServer server(folder / "mps");
   CHECK(server.note().empty());
   CHECK(server.environment().empty());
@@ -72,6 +73,7 @@ TEST_CASE("a sweep's MPS server is ended with it, also one that a killed sweep l
   const testing::TemporaryDirectory folder;
   const fs::path place = folder / "mps", running = place / "server";
   const bool left = GENERATE(false, true);
+  const Variable gpus("CUDA_VISIBLE_DEVICES", "1");
   make_directories(place);
   if (left) write_file_atomically(running, "");
   {
@@ -116,5 +118,5 @@ TEST_CASE("a run that fails under MPS is resumed once without it") {
   CHECK(end.finished == (fails ? 0 : 1));
   CHECK(end.failed.size() == (fails ? 1u : 0u));
   CHECK(read_file(folder / "runs") == "run\nrun\n");
-  CHECK_FALSE(fs::exists(folder.path() / "cache/mps/server"));
+  CHECK_FALSE(fs::exists(MpsServer::folder_of(folder.path()) / "server"));
 }

@@ -37,6 +37,15 @@ TEST_CASE("a wider model is a longer run") {
   CHECK(start_order(plan) == std::vector<size_t>{1, 0});
 }
 
+TEST_CASE("as many runs share GPUs as fit into their memory, one per core and 16 per GPU") {
+  CHECK(jobs_that_fit(80e9, 5e9, 1, 64) == 12);  // 72 GB by 6
+  CHECK(jobs_that_fit(80e9, 1e9, 1, 64) == 16);
+  CHECK(jobs_that_fit(80e9, 1e9, 8, 24) == 24);
+  CHECK(jobs_that_fit(80e9, 1e9, 8, 4) == 8);
+  CHECK(jobs_that_fit(16e9, 40e9, 2, 64) == 2);
+  CHECK(jobs_that_fit(0, 1e9, 1, 64) == 1);  // unknown
+}
+
 TEST_CASE("the last run ends after the longest chain of runs in one job") {
   const std::vector<double> none, waiting = {3, 2, 2}, running = {5};
   CHECK(makespan(none, waiting, 1) == 7.0);
