@@ -277,6 +277,7 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
   note_precisions(out, experiments);
   note_ineffective(out, experiments);
   note_builds(out);
+  reader.note_tests();
   return out;
 }
 
@@ -297,9 +298,11 @@ SweepResults collect_run_results(const fs::path& run) {
   }
   RowRecord row;
   row.name = out.title;
-  row.runs.push_back(RunReader(out, metrics, false).read(run, out.title, experiment, experiment));
+  RunReader reader(out, metrics, false);
+  row.runs.push_back(reader.read(run, out.title, experiment, experiment));
   out.rows.push_back(std::move(row));
   note_builds(out);
+  reader.note_tests();
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "eval/metrics/sentence_statistics.h"
 #include "train/checkpoint_store.h"
 
@@ -134,9 +135,31 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
     };
     record.precision = text(kPrecision);
     record.commit = text("commit");
+    add_scorings(*facts);
     read_provenance(*facts, record);
   }
   return record;
+}
+
+// Adds those of a run to those of the others.
+void RunReader::add_scorings(const Json& facts) {
+  for (const auto& [key, of_run] : scorings_of_run(facts)) {
+    TestScorings& all = tests_[key];
+    if (all.set.empty()) all.set = of_run.set;
+    all.times += of_run.times;
+    all.runs += of_run.runs;
+  }
+}
+
+void RunReader::note_tests() {
+  const auto counts = [](const TestScorings& of) {
+    return counted(of.times, "time") + " by " + counted(of.runs, "run");
+  };
+  for (const auto& [key, here] : tests_) {
+    const TestScorings all = scorings_in_ledger(here.set, key);
+    out_.notes.push_back("test set " + here.set + " (" + key.substr(0, 8) + "): scored " +
+                         counts(here) + " of this report; by its ledger " + counts(all));
+  }
 }
 
 // The losses and the learning curves; returns the largest step in the metrics.

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 
 #include "app/experiment/experiment.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/test_ledger.h"
 #include "app/sweep/plan.h"
 #include "report/results.h"
 
@@ -24,8 +26,12 @@ class RunReader {
   /// number of steps. Throws DataError if its files are corrupt.
   RunRecord read(const std::filesystem::path& run, const std::string& name, const Experiment& own,
                  const Experiment& row);
+  /// Adds a note for each test set: how often the runs that were read have scored it, and how often
+  /// it was scored at all.
+  void note_tests();
 
  private:
+  void add_scorings(const Json& facts);
   int64_t read_curves(const std::filesystem::path& run, RunRecord& record) const;
   void read_finished(const std::filesystem::path& run, const Experiment& experiment,
                      const RunResult& result, RunRecord& record);
@@ -36,6 +42,7 @@ class RunReader {
   SweepResults& out_;
   SweepMetrics metrics_;
   bool sentences_;
+  std::map<std::string, TestScorings> tests_;  // by text key
 };
 
 /// Sets RowRecord::incomparable, and adds a note to the results for each reason: a metric that was

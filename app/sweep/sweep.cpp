@@ -8,6 +8,7 @@
 
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/test_ledger.h"
 #include "app/machine/shell.h"
 #include "app/machine/signals.h"
 #include "app/sweep/costs.h"
@@ -141,6 +142,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
   for (const PlannedRun& run : plan.runs) {
     try {
       run.experiment.require_texts();
+      require_unsealed(run.experiment.eval);
     } catch (const DataError& error) {
       throw DataError(plan.source.string() + ": row " + plan.rows[run.row].name + ": " +
                       error.what());
