@@ -62,12 +62,12 @@ BUDGETS = {
     "data": 6120,
     "train": 5075,
     "eval": 7542,
-    "report": 1850,
-    "app": 12330,
+    "report": 1854,
+    "app": 12531,
     "tests": 20626,
     "run": 311,
 }
-PYTHON_BUDGET = 12633  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 12738  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

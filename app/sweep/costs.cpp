@@ -64,7 +64,7 @@ bool disagrees(const PlannedRow& row, int64_t vocabulary) {
 std::string differences(const PlannedRow& row) {
   constexpr size_t kMaxValueLength = 24;
   const auto values = values_by_path(write_config(row.experiment));
-  std::string text;
+  std::string text = row.change ? row.change->label() : "";
   for (const std::string& path : row.changed) {
     const auto value = values.find(path);
     text += text.empty() ? "" : "  ";

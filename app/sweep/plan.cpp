@@ -217,7 +217,8 @@ void plan_rows(const SweepRequest& request, const std::vector<ExpandedRow>& rows
                          .baseline = baselines[plan.rows.size()],
                          .paper = row.row.paper,
                          .experiment = resolve_row(request, plan.file, row),
-                         .changed = {}});
+                         .changed = {},
+                         .change = change_of(row.row, request.file.parent_path())});
     plan.rows.back().changed =
         changed_paths(write_config(plan.rows.front().experiment),
                       write_config(plan.rows.back().experiment), schema_of<Experiment>());
@@ -247,6 +248,7 @@ PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k) {
   run.experiment.seed += k;
   run.name = plan.rows[row].name + "/seed-" + std::to_string(run.experiment.seed);
   run.directory = plan.directory / run.name;
+  if (const auto& change = plan.rows[row].change) run.change = change->record;
   return run;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/experiment/experiment.h"
+#include "app/sweep/changed_program.h"
 #include "app/sweep/sweep_file.h"
 
 namespace attn {
@@ -19,10 +20,11 @@ struct PlannedRow {
   std::string group;
   size_t baseline = 0;  ///< the row that it is compared with
   PaperResults paper;
-  Experiment experiment;             ///< with its first seed
-  std::vector<std::string> changed;  ///< paths in which it differs from the first row
-  bool selected = true;              ///< selected by --only
-  int64_t seeds_in_file = 1;         ///< runs that the file gives it
+  Experiment experiment;                ///< with its first seed
+  std::vector<std::string> changed;     ///< paths in which it differs from the first row
+  std::optional<ProgramChange> change;  ///< of the program; std::nullopt: the sweep's own
+  bool selected = true;                 ///< selected by --only
+  int64_t seeds_in_file = 1;            ///< runs that the file gives it
   /// Runs planned for it: those of --seeds or the file; for a row that is not selected, those that
   /// an earlier sweep into the directory planned, else those of the file.
   int64_t seeds = 1;
@@ -34,6 +36,8 @@ struct PlannedRun {
   std::string name;  ///< "ROW/seed-1"
   Experiment experiment;
   std::filesystem::path directory;  ///< SWEEP/ROW/seed-1
+  std::string change;               ///< record of its row's change of the program; "": none
+  std::filesystem::path program;    ///< that trains it, once it is built; empty: this one
 
   /// Its config file, SWEEP/ROW/seed-1.json, and its output, SWEEP/ROW/seed-1.log.
   std::filesystem::path config() const { return std::filesystem::path(directory) += ".json"; }

@@ -322,7 +322,8 @@ void note_precisions(SweepResults& out, std::span<const Experiment> experiments)
 void note_ineffective(SweepResults& out, std::span<const Experiment> experiments) {
   for (size_t i = 1; i < out.rows.size(); ++i) {
     const size_t with = out.rows[i].baseline;
-    std::string options;
+    std::string options =
+        out.rows[i].change != out.rows[with].change ? out.rows[i].change_label : "";
     for (const std::string& path : resume_conflicts(experiments[with], experiments[i])) {
       options += (options.empty() ? "" : ", ") + path;
     }

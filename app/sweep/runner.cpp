@@ -87,7 +87,7 @@ int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& op
 
 ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
   ProcessRequest request;
-  request.arguments = {program_path().string(),
+  request.arguments = {(run.program.empty() ? program_path() : run.program).string(),
                        "--device",
                        options.device,
                        "--threads",

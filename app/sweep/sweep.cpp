@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <utility>
 
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
@@ -114,6 +115,10 @@ void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashe
 Json describe(const SweepPlan& plan) {
   Json rows = Json::array();
   for (const PlannedRow& row : plan.rows) {
+    Json change;
+    if (const auto& of = row.change) {
+      change = {{"label", of->label()}, {"hash", of->hash}, {"record", of->record}};
+    }
     rows.push_back({{"name", row.name},
                     {"about", row.about},
                     {"group", row.group},
@@ -122,6 +127,7 @@ Json describe(const SweepPlan& plan) {
                     {"seeds_in_file", row.seeds_in_file},
                     {"paper", write_config(row.paper)},
                     {"changed", row.changed},
+                    {"change", change},
                     {"config", write_config(row.experiment)}});
   }
   return {{"source", plan.source.string()},
@@ -164,6 +170,35 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
     make_directories(run.directory.parent_path());
     write_if_changed(run.config(), write_experiment(run.experiment).dump(2) + "\n");
+    if (run.change.empty()) continue;
+    make_directories(run.directory);
+    write_if_changed(RunDirectory(run.directory).change(), run.change);
+  }
+}
+
+// Checks that the diffs of unfinished runs apply; with `log`, builds them, too, and lets each
+// program that is not this one read its row's config.
+void prepare_programs(SweepPlan& plan, const Log& log = nullptr) {
+  const PlannedRow* last = nullptr;
+  for (PlannedRun& run : plan.runs) {
+    const PlannedRow& row = plan.rows[run.row];
+    if (!row.change || inspect_run(run).stage == RunStage::finished) continue;
+    if (log && &row != std::exchange(last, &row)) {
+      log(row.name + ": " + row.change->label() + (row.change->is_diff ? ": built once" : ""));
+    }
+    try {
+      run.program = row.change->file;
+      if (row.change->is_diff && !log) check_applies(*row.change);
+      if (!log) continue;
+      if (row.change->is_diff) {
+        run.program = build_changed(*row.change, torch::get_num_threads());
+      }
+      const auto [failed, text] = output_of(shell_quoted(run.program.string()) + " config " +
+                                            shell_quoted(run.config().string()));
+      if (failed != 0) throw ConfigError(row.change->label() + ": " + text);
+    } catch (const ConfigError& error) {
+      throw ConfigError(plan.source.string() + ": row " + row.name + ": " + error.what());
+    }
   }
 }
 
@@ -244,6 +279,7 @@ int sweep(const SweepOptions& options, const Context& context) {
     if (stop_requested()) return stop_exit_code();
     require_free_place(plan);
     check_unchanged(plan);
+    prepare_programs(plan);
     return 0;
   }
   require_free_place(plan);
@@ -255,8 +291,11 @@ int sweep(const SweepOptions& options, const Context& context) {
     }
   }
   check_unchanged(plan);
+  prepare_programs(plan);
   exit_on_stop_signals();
-  prepare_sweep(plan, [](const std::string& line) { std::cerr << line << std::endl; });
+  const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
+  prepare_sweep(plan, log);
+  prepare_programs(plan, log);
   if (!options.collection.empty()) {
     for (const PlannedRun& run : plan.runs) collect_run(run, options.collection);
   }

@@ -53,6 +53,8 @@ void validate_row(const SweepRow& row, const std::string& place) {
   require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
   require(row.grid.is_object(), place + ".grid", row.grid.dump(),
           "must be an object of paths and arrays of values");
+  require(row.diff.empty() || row.binary.empty(), place + ".binary", "\"" + row.binary + "\"",
+          "is another program than that of \"diff\"; keep one of them");
   for (const char* key : {"base", "seed"}) {
     require(!row.set.contains(key), place + ".set." + key, row.set.value(key, Json()).dump(),
             std::string("belongs in \"") + (key[0] == 'b' ? "patch" : "seeds") + "\"");
@@ -122,6 +124,8 @@ void SweepFile::validate() const {
           "slurm.gpus_per_task", slurm.gpus_per_task,
           "must be 0 or more, and 0 with slurm.gpus, which is per node");
   for (size_t i = 0; i < rows.size(); ++i) validate_row(rows[i], format("rows[%zu]", i));
+  require(rows[0].diff.empty() && rows[0].binary.empty(), "rows[0]", "\"" + rows[0].name + "\"",
+          "is the baseline, which this program trains: no \"diff\" or \"binary\"");
   for (size_t i = 0; i < published.size(); ++i) {
     const std::string place = format("published[%zu]", i);
     require(!published[i].name.empty(), place + ".name", "\"\"", "must be the system's name");

@@ -48,6 +48,8 @@ struct SweepRow {
   std::vector<std::string> patch;
   Json set = Json::object();
   Json grid = Json::object();
+  std::string diff;
+  std::string binary;
   int64_t seeds = 0;
   std::string baseline;
   PaperResults paper;
@@ -64,6 +66,10 @@ struct SweepRow {
           "merge patch on the base; null resets an option to its default; with another "
           "model.architecture the \"model\" object replaces the base's");
     visit("grid", self.grid, "option paths and their values: one row per combination");
+    visit("diff", self.diff,
+          "change of attn's sources, relative to this file: the row is trained by a build with it");
+    visit("binary", self.binary,
+          "another build of attn that trains the row, relative to this file");
     visit("seeds", self.seeds, "runs with different seeds; 0: as given for the sweep");
     visit("baseline", self.baseline,
           "name of the row that this one is compared with; empty: the first row");
