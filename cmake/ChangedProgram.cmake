@@ -1,6 +1,6 @@
 # Builds attn of a commit with a diff, once, with the settings of another build: for the rows of a sweep with "diff".
-#   cmake -D BUILD=build/release -D COMMIT=… -D DIFF=sigmoid.diff [-D CHECK=ON] [-D JOBS=1] -P cmake/ChangedProgram.cmake
-# The last line "attn: …" that it prints is the program's path, or the error. CHECK: only whether the diff applies.
+#   cmake -D BUILD=build/release -D COMMIT=… -D DIFF=sigmoid.diff -D JOBS=1 -P cmake/ChangedProgram.cmake
+# The last line "attn: …" that it prints is the program's path, or the error. JOBS=0: only whether the diff applies.
 #   BUILD/../changed/HASH/               worktree of the commit with the diff, and its build
 #   BUILD/../changed/HASH/build/log.txt  output of the build
 cmake_minimum_required(VERSION 3.25)
@@ -39,7 +39,7 @@ unset(ENV{GIT_INDEX_FILE})
 if(failed)
   string(REGEX REPLACE "^error: |\n.*" "" line "${text}")
   stop("does not apply to commit ${COMMIT}: ${line}")
-elseif(CHECK)
+elseif(JOBS EQUAL 0)
   message(NOTICE "attn: applies")
   return()
 endif()
@@ -72,7 +72,7 @@ if(NOT EXISTS ${tree}/build/finished)
   file(REMOVE ${log})
   run("does not apply" git -C ${tree} reset --hard ${COMMIT})
   run("does not apply" git -C ${tree} apply ${DIFF})
-  run("cannot be configured" cmake -S ${tree} -B ${folder} ${settings} -DATTN_TESTS=OFF -DATTN_WERROR=OFF)
+  run("cannot be configured" cmake -S ${tree} -B ${folder} ${settings} -DATTN_TESTS=OFF)
   run("does not compile" cmake --build ${folder} --target attn --parallel ${JOBS})
   execute_process(COMMAND ${folder}/app/attn --version OUTPUT_VARIABLE version)
   if(NOT version MATCHES "${COMMIT}[+]changes")

@@ -63,11 +63,11 @@ BUDGETS = {
     "train": 5075,
     "eval": 7542,
     "report": 1854,
-    "app": 12531,
+    "app": 12718,
     "tests": 20626,
     "run": 311,
 }
-PYTHON_BUDGET = 12738  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 12843  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

@@ -52,8 +52,8 @@ EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemb
   const auto evaluator = make_evaluator(config, data, loaded.tokenizers, cache);
   for (const Seq2SeqModel* member : loaded.models.members()) evaluator->check(*member);
   const EvaluationResult result = evaluator->run(loaded.models, output_file(config, options));
-  const auto run = RunDirectory::of_checkpoint(loaded.members.front().directory.path());
-  count_scoring(config, data, evaluator->text_key(), run, {});
+  count_scoring(config, data, evaluator->text_key(),
+                RunDirectory::of_checkpoint(loaded.members.front().directory.path()), {});
   return result;
 }
 

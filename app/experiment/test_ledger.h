@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -16,21 +16,19 @@ namespace attn {
 struct TestScorings {
   std::string set;  ///< its prefix or file
   int64_t times = 0;
-  int64_t runs = 0;  ///< that were scored
+  std::set<std::string> runs;  ///< that were scored
 };
 
-/// Counts a scoring of a set that is marked "test", by the key of its content: in the ledger beside
-/// it, SET.ledger.jsonl, and, if it was scored at a `step` of training, in run.json.
+/// Counts a scoring of a set that is marked "test" in the ledger beside it, SET.ledger.jsonl, by
+/// the key of its content. `step`: of the run's training.
 void count_scoring(const EvaluatorConfig& config, const DataConfig& data,
                    const std::string& text_key, const RunDirectory& run,
                    std::optional<int64_t> step);
 
-/// The scorings of a text in the ledger, and those of a run by text key, from its run.json.
 TestScorings scorings_in_ledger(const std::string& set, const std::string& text_key);
-std::map<std::string, TestScorings> scorings_of_run(const Json& run);
 
-/// Throws ConfigError if the rule of an evaluator ("sealed") is not in git, has uncommitted
-/// changes, or is not in the commit of which this program was built.
+/// Throws ConfigError if the rule of an evaluator ("sealed") is not, as it stands, in the commit of
+/// which this program was built.
 void require_unsealed(std::span<const EvaluatorConfig> evaluators);
 
 }  // namespace attn

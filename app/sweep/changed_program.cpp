@@ -14,31 +14,6 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kLargestRecord = 1 << 22;
 
-// Runs cmake/ChangedProgram.cmake; returns what it says at last.
-std::string run_script(const ProgramChange& diff, const std::string& option) {
-  constexpr std::string_view kSays = "attn: ";
-  const fs::path build = program_path().parent_path().parent_path();
-  const std::string home = first_value(build / "CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL");
-  if (home.empty()) {
-    throw ConfigError("a diff needs the build folder of attn, and " + program_path().string() +
-                      " is in none; run build/release/app/attn, not a copy of it");
-  }
-  std::string command = "cmake " + option;
-  for (const auto& [name, value] : {std::pair("BUILD", build.string()),
-                                    {"COMMIT", version().commit},
-                                    {"DIFF", fs::absolute(diff.file).string()}}) {
-    command += std::string(" -D ") + shell_quoted(std::string(name) + "=" + value);
-  }
-  const fs::path source = home.substr(home.find('=') + 1);
-  const auto [failed, text] =
-      output_of(command + " -P " + shell_quoted((source / "cmake/ChangedProgram.cmake").string()));
-  const size_t found = text.rfind(kSays);
-  const size_t begin = found == text.npos ? 0 : found + kSays.size();
-  const std::string line = text.substr(begin, text.find('\n', begin) - begin);
-  if (failed != 0) throw ConfigError(diff.file.string() + ": " + line);
-  return line;
-}
-
 }  // namespace
 
 std::string ProgramChange::label() const {
@@ -59,16 +34,32 @@ std::optional<ProgramChange> change_of(const SweepRow& row, const fs::path& fold
     }
     change.record = text + "\nhash " + to_hex(hash_file(change.file)) + "\n";
   }
-  change.hash = to_hex(hash_text(change.record));
   return change;
 }
 
-void check_applies(const ProgramChange& diff) {
-  run_script(diff, "-D CHECK=ON");
-}
-
 fs::path build_changed(const ProgramChange& diff, int threads) {
-  return run_script(diff, "-D JOBS=" + std::to_string(threads));
+  constexpr std::string_view kSays = "attn: ";
+  const fs::path build = program_path().parent_path().parent_path();
+  const std::string home = first_value(build / "CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL");
+  if (home.empty()) {
+    throw ConfigError("a diff needs the build folder of attn, and " + program_path().string() +
+                      " is in none; run build/release/app/attn, not a copy of it");
+  }
+  std::string command = "cmake";
+  for (const auto& [name, value] : {std::pair("BUILD", build.string()),
+                                    {"COMMIT", version().commit},
+                                    {"DIFF", fs::absolute(diff.file).string()},
+                                    {"JOBS", std::to_string(threads)}}) {
+    command += std::string(" -D ") + shell_quoted(std::string(name) + "=" + value);
+  }
+  const fs::path source = home.substr(home.find('=') + 1);
+  const auto [failed, text] =
+      output_of(command + " -P " + shell_quoted((source / "cmake/ChangedProgram.cmake").string()));
+  const size_t found = text.rfind(kSays);
+  const size_t begin = found == text.npos ? 0 : found + kSays.size();
+  const std::string line = text.substr(begin, text.find('\n', begin) - begin);
+  if (failed != 0) throw ConfigError(diff.file.string() + ": " + line);
+  return line;
 }
 
 std::string recorded_change(const RunDirectory& run) {

@@ -16,7 +16,6 @@ struct ProgramChange {
   bool is_diff = false;
   std::filesystem::path file;  ///< the diff, or the binary
   std::string record;          ///< what is kept as RUN/change.txt
-  std::string hash;            ///< of the record
 
   /// "diff sigmoid.diff".
   std::string label() const;
@@ -26,12 +25,10 @@ struct ProgramChange {
 /// ConfigError or DataError for a diff that cannot be read and a binary that is not attn.
 std::optional<ProgramChange> change_of(const SweepRow& row, const std::filesystem::path& folder);
 
-/// Throws ConfigError if this program is not of an unchanged commit, or in no build folder, or if
-/// the diff does not apply to the commit.
-void check_applies(const ProgramChange& diff);
-
 /// The program with the diff, which is built at the first call, by `threads` compilers, with the
-/// settings of this program's build. Throws ConfigError with the first error.
+/// settings of this program's build. Throws ConfigError if this program is not of an unchanged
+/// commit in its build folder, if the diff does not apply or with the first error of the compiler.
+/// Without threads only looks whether it applies.
 std::filesystem::path build_changed(const ProgramChange& diff, int threads);
 
 /// The record of the program that trains a run; "" for the sweep's own.

@@ -271,9 +271,10 @@ void check_parameters(const SweepPlan& plan) {
                     "; correct the row, or explain it in paper.params_note");
 }
 
-void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
-             const std::filesystem::path& collection) {
+void dry_run(const SweepPlan& plan, const std::optional<SweepPlan>& trials,
+             const std::optional<CostOptions>& options, const std::filesystem::path& collection) {
   std::vector<std::optional<RowCost>> costs(plan.rows.size());
+  std::vector<std::optional<RowCost>> trial_costs(trials ? trials->rows.size() : 0);
   std::string note;
   if (options) {
     const StepBenchmark base = measure_first_row(plan, *options);
@@ -283,12 +284,22 @@ void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
       if (!plan.rows[i].selected) continue;
       costs[i] = scaled_cost(plan.rows[i].experiment, first->experiment, base);
     }
+    for (size_t i = 0; i < trial_costs.size(); ++i) {
+      trial_costs[i] = scaled_cost(trials->rows[i].experiment, first->experiment, base);
+    }
     note = "(times and memory: " + first->name + " alone on its threads for " +
            format("%g", options->seconds) + " s, the other rows by their FLOPs" +
            (base.real_data ? ")" : "; on synthetic pairs, since the training text is missing)");
   }
+  const int64_t jobs = options ? options->jobs : 1;
+  if (trials) {
+    std::printf("tuning, %zu trials of each row, and more where a choice is at an edge: ",
+                trials->rows.size() / plan.rows.size());
+    print_totals(*trials, trial_costs, jobs, collection.empty() ? "" : collection / "tune");
+    std::printf("then, and again for each row with settings of its own:\n");
+  }
   print_rows(plan, costs);
-  print_totals(plan, costs, options ? options->jobs : 1, collection);
+  print_totals(plan, costs, jobs, collection);
   if (!note.empty()) std::printf("%s\n", note.c_str());
   check_parameters(plan);
 }

@@ -55,6 +55,8 @@ struct SweepPlan {
   /// Runs of the selected rows: the first seed of all rows, then the second seed of all, so that an
   /// interrupted sweep has the same seeds for every row.
   std::vector<PlannedRun> runs;
+  Json tuning_grid;                 ///< of trials (app/sweep/tuning.h)
+  std::vector<std::string> tuning;  ///< what the trials have chosen, for the report
 };
 
 /// The file in a sweep directory that caches the hashes of its texts (TextHashes).
@@ -71,6 +73,9 @@ struct SweepRequest {
   int64_t seeds = 0;                     ///< 0: as in the file
   std::optional<int> threads;            ///< --threads, on which rounding depends
 };
+
+/// Plans the runs of the selected rows; sets in what each row differs from the first. May throw.
+void plan_runs(SweepPlan& plan);
 
 /// The run of a row with its k-th seed, from 0.
 PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k);

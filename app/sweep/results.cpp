@@ -263,6 +263,7 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
   if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
     out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
   }
+  out.notes = plan.value("tuning", std::vector<std::string>());
   RunReader reader(out, metrics, true);
   TextCheck texts(directory);
   std::vector<Experiment> experiments;

@@ -104,7 +104,7 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
   RunRecord record;
   record.name = name;
   record.seed = own.seed;
-  const int64_t logged = read_curves(run, record);
+  const int64_t logged = read_curves(run, row, record);
   const auto result = finished_result(run, row.train);
   if (result && result->end == RunEnd::diverged) {
     record.state = RunState::failed;
@@ -135,25 +135,14 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
     };
     record.precision = text(kPrecision);
     record.commit = text("commit");
-    add_scorings(*facts);
     read_provenance(*facts, record);
   }
   return record;
 }
 
-// Adds those of a run to those of the others.
-void RunReader::add_scorings(const Json& facts) {
-  for (const auto& [key, of_run] : scorings_of_run(facts)) {
-    TestScorings& all = tests_[key];
-    if (all.set.empty()) all.set = of_run.set;
-    all.times += of_run.times;
-    all.runs += of_run.runs;
-  }
-}
-
 void RunReader::note_tests() {
   const auto counts = [](const TestScorings& of) {
-    return counted(of.times, "time") + " by " + counted(of.runs, "run");
+    return counted(of.times, "time") + " by " + counted(std::ssize(of.runs), "run");
   };
   for (const auto& [key, here] : tests_) {
     const TestScorings all = scorings_in_ledger(here.set, key);
@@ -163,7 +152,7 @@ void RunReader::note_tests() {
 }
 
 // The losses and the learning curves; returns the largest step in the metrics.
-int64_t RunReader::read_curves(const fs::path& run, RunRecord& record) const {
+int64_t RunReader::read_curves(const fs::path& run, const Experiment& row, RunRecord& record) {
   int64_t step = 0;
   for (const Json& line : read_metrics(run)) {
     const std::string kind = line.value("kind", ""), evaluator = line.value("name", "");
@@ -179,6 +168,12 @@ int64_t RunReader::read_curves(const fs::path& run, RunRecord& record) const {
       record.losses.push_back(*ppl);
     }
     if (kind != "eval" && kind != "average") continue;
+    if (const auto* config = find_evaluator(row, evaluator); config && config->test) {
+      TestScorings& all = tests_[line.value("text", "")];
+      all.set = config->text(row.data);
+      all.runs.insert(record.name);
+      ++all.times;
+    }
     const char* weights = kind == "eval" ? kCheckpoint : "average";
     for (const auto& [key, value] : line.items()) {
       if (key == "step" || key == "eval_seconds" || !value.is_number()) continue;

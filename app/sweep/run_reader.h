@@ -26,13 +26,11 @@ class RunReader {
   /// number of steps. Throws DataError if its files are corrupt.
   RunRecord read(const std::filesystem::path& run, const std::string& name, const Experiment& own,
                  const Experiment& row);
-  /// Adds a note for each test set: how often the runs that were read have scored it, and how often
-  /// it was scored at all.
+  /// Adds a note for each test set: how often the runs that were read, and others, have scored it.
   void note_tests();
 
  private:
-  void add_scorings(const Json& facts);
-  int64_t read_curves(const std::filesystem::path& run, RunRecord& record) const;
+  int64_t read_curves(const std::filesystem::path& run, const Experiment& row, RunRecord& record);
   void read_finished(const std::filesystem::path& run, const Experiment& experiment,
                      const RunResult& result, RunRecord& record);
   bool same_score(const EvaluatorResult& result, const RunRecord& record, std::string& signature);

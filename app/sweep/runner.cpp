@@ -176,6 +176,7 @@ class Sweep {
       }
       in_order.push_back(work_[i]);
     }
+    for (const double flops : options_.later) in_order.push_back({.flops = flops});
     const auto left = seconds_left(in_order, options_.jobs);
     log(std::to_string(end_.finished) + " of " + std::to_string(work_.size()) + " runs finished" +
         (left ? ", about " + duration_text(*left) + " left" : "") + running);

@@ -19,6 +19,7 @@ struct RunnerOptions {
   int64_t gpus = 0;                  ///< assigned to jobs round-robin
   std::string launcher;              ///< starts a run: "mpirun -np 2"; empty: one process
   std::filesystem::path collection;  ///< finished runs are added to it; empty: none
+  std::vector<double> later = {};    ///< FLOPs of runs that follow, for the time left
 };
 
 struct FailedRun {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <utility>
 
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
@@ -17,6 +16,7 @@
 #include "app/sweep/report.h"
 #include "app/sweep/slurm.h"
 #include "app/sweep/status.h"
+#include "app/sweep/tuning.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -115,10 +115,9 @@ void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashe
 Json describe(const SweepPlan& plan) {
   Json rows = Json::array();
   for (const PlannedRow& row : plan.rows) {
-    Json change;
-    if (const auto& of = row.change) {
-      change = {{"label", of->label()}, {"hash", of->hash}, {"record", of->record}};
-    }
+    const auto record = [](const ProgramChange& of) -> Json {
+      return {{"label", of.label()}, {"hash", to_hex(hash_text(of.record))}, {"record", of.record}};
+    };
     rows.push_back({{"name", row.name},
                     {"about", row.about},
                     {"group", row.group},
@@ -127,7 +126,7 @@ Json describe(const SweepPlan& plan) {
                     {"seeds_in_file", row.seeds_in_file},
                     {"paper", write_config(row.paper)},
                     {"changed", row.changed},
-                    {"change", change},
+                    {"change", row.change ? record(*row.change) : Json()},
                     {"config", write_config(row.experiment)}});
   }
   return {{"source", plan.source.string()},
@@ -137,6 +136,7 @@ Json describe(const SweepPlan& plan) {
           {"about", plan.file.about},
           {"published", write_config(plan.file).at("published")},
           {"metrics", write_config(plan.metrics)},
+          {"tuning", plan.tuning},
           {"rows", rows}};
 }
 
@@ -176,34 +176,18 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
   }
 }
 
-// Checks that the diffs of unfinished runs apply; with `log`, builds them, too, and lets each
-// program that is not this one read its row's config.
-void prepare_programs(SweepPlan& plan, const Log& log = nullptr) {
-  const PlannedRow* last = nullptr;
+// Builds the diffs of unfinished runs; without threads only looks whether they apply.
+void prepare_programs(SweepPlan& plan, int threads, const Log& log = nullptr) {
   for (PlannedRun& run : plan.runs) {
-    const PlannedRow& row = plan.rows[run.row];
-    if (!row.change || inspect_run(run).stage == RunStage::finished) continue;
-    if (log && &row != std::exchange(last, &row)) {
-      log(row.name + ": " + row.change->label() + (row.change->is_diff ? ": built once" : ""));
-    }
-    try {
-      run.program = row.change->file;
-      if (row.change->is_diff && !log) check_applies(*row.change);
-      if (!log) continue;
-      if (row.change->is_diff) {
-        run.program = build_changed(*row.change, torch::get_num_threads());
-      }
-      const auto [failed, text] = output_of(shell_quoted(run.program.string()) + " config " +
-                                            shell_quoted(run.config().string()));
-      if (failed != 0) throw ConfigError(row.change->label() + ": " + text);
-    } catch (const ConfigError& error) {
-      throw ConfigError(plan.source.string() + ": row " + row.name + ": " + error.what());
-    }
+    const auto& change = plan.rows[run.row].change;
+    if (!change || inspect_run(run).stage == RunStage::finished) continue;
+    if (log) log(run.name + ": by " + change->label());
+    run.program = change->is_diff ? build_changed(*change, threads) : change->file;
   }
 }
 
 // Prints the report and what is missing; returns the exit code.
-int end_of(const SweepPlan& plan, const SweepEnd& end) {
+int end_of(const SweepPlan& plan, const SweepEnd& end, bool trials) {
   const size_t all = plan.runs.size();
   const auto finished = static_cast<size_t>(end.finished);
   if (end.interrupted) {
@@ -215,13 +199,14 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
     std::cerr << "failed: " << failed.name << ": " << failed.why << "\n";
   }
   if (finished + end.failed.size() > 0) {
-    std::cout << Report(plan.directory).write() << std::flush;
+    const std::string report = Report(plan.directory).write();
+    if (!trials) std::cout << report << std::flush;
   }
   if (const size_t stopped = all - finished - end.failed.size(); stopped > 0) {
     std::cerr << stopped << " of " << all
               << " runs were stopped by a signal; re-run the same command to resume\n";
   }
-  if (!end.failed.empty()) {
+  if (!end.failed.empty() && !trials) {
     std::cerr << end.failed.size() << " of " << all
               << " runs failed (see above); fix the cause and re-run the same command\n";
   }
@@ -262,26 +247,9 @@ void require_free_place(const SweepPlan& plan) {
                     plan.source.string() + " with --run");
 }
 
-}  // namespace
-
-int sweep(const SweepOptions& options, const Context& context) {
-  SweepPlan plan = plan_sweep(options.request);
-  if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {
-    throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
-  }
-  if (options.dry_run) {
-    CostOptions cost = options.cost;
-    cost.device = context.device.is_cuda() ? "cuda" : "cpu";
-    cost.threads = torch::get_num_threads();
-    cost.jobs = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
-    catch_stop_signals();  // so that scratch files are removed
-    dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost), options.collection);
-    if (stop_requested()) return stop_exit_code();
-    require_free_place(plan);
-    check_unchanged(plan);
-    prepare_programs(plan);
-    return 0;
-  }
+// Trains the runs of a plan, or submits them. `later`: FLOPs of the runs that follow trials.
+int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& context,
+               const std::vector<double>& later = {}) {
   require_free_place(plan);
   check_parameters(plan);
   if (!options.collection.empty()) {
@@ -291,11 +259,11 @@ int sweep(const SweepOptions& options, const Context& context) {
     }
   }
   check_unchanged(plan);
-  prepare_programs(plan);
+  prepare_programs(plan, 0);
   exit_on_stop_signals();
   const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
   prepare_sweep(plan, log);
-  prepare_programs(plan, log);
+  prepare_programs(plan, torch::get_num_threads(), log);
   if (!options.collection.empty()) {
     for (const PlannedRun& run : plan.runs) collect_run(run, options.collection);
   }
@@ -306,19 +274,60 @@ int sweep(const SweepOptions& options, const Context& context) {
                    "with one for CUDA (ATTN_TORCH_INDEX= where nvidia-smi finds no GPU)\n";
     }
     std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !options.no_submit)
-              << "\nwhen the jobs have finished, run: attn report "
-              << shell_word(plan.directory.string()) << "\n";
+              << "\nwhen the jobs have finished, "
+              << (later.empty() ? "run: attn report " + shell_word(plan.directory.string())
+                                : "run the same command again for what follows these trials")
+              << "\n";
     return 0;
   }
   catch_stop_signals();
   const bool gpu = context.device.is_cuda();
   return end_of(
-      plan, run_sweep(plan, {.jobs = options.jobs,
-                             .device = gpu ? "cuda" : "cpu",
-                             .cores = torch::get_num_threads(),
-                             .gpus = gpu ? static_cast<int64_t>(torch::cuda::device_count()) : 0,
-                             .launcher = options.launcher,
-                             .collection = options.collection}));
+      plan,
+      run_sweep(plan, {.jobs = options.jobs,
+                       .device = gpu ? "cuda" : "cpu",
+                       .cores = torch::get_num_threads(),
+                       .gpus = gpu ? static_cast<int64_t>(torch::cuda::device_count()) : 0,
+                       .launcher = options.launcher,
+                       .collection = options.collection,
+                       .later = later}),
+      !later.empty());
+}
+
+}  // namespace
+
+int sweep(const SweepOptions& options, const Context& context) {
+  SweepPlan plan = plan_sweep(options.request);
+  if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {
+    throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
+  }
+  std::optional<SweepPlan> trials;
+  if (!plan.file.tune.empty()) trials = plan_trials(plan);
+  if (options.dry_run) {
+    CostOptions cost = options.cost;
+    cost.device = context.device.is_cuda() ? "cuda" : "cpu";
+    cost.threads = torch::get_num_threads();
+    cost.jobs = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
+    catch_stop_signals();  // so that scratch files are removed
+    dry_run(plan, trials, options.no_measure ? std::nullopt : std::optional(cost),
+            options.collection);
+    if (stop_requested()) return stop_exit_code();
+    require_free_place(plan);
+    if (!trials) check_unchanged(plan);
+    prepare_programs(plan, 0);
+    return 0;
+  }
+  while (trials && has_unfinished(*trials)) {
+    SweepOptions of_trials = options;
+    if (!options.collection.empty()) of_trials.collection /= "tune";
+    std::vector<double> later;
+    for (const PlannedRun& run : plan.runs) later.push_back(run_flops(run));
+    const int code = train_plan(*trials, of_trials, context, later);
+    if (has_unfinished(*trials)) return code;  // a trial that diverged has finished
+    trials = plan_trials(plan);                // with an edge of the grid extended
+  }
+  if (trials) choose_settings(plan, *trials);
+  return train_plan(plan, options, context);
 }
 
 }  // namespace attn

@@ -79,7 +79,7 @@ struct EvaluatorConfig {
     visit("tag", self.tag, "tag of the text (data.sources); empty: data.tag");
     visit("every", self.every, "steps between evaluations; 0: only at the end of training");
     visit("test", self.test,
-          "a test set: its scorings are counted in run.json, reports and a ledger beside the text");
+          "a test set: its scorings are counted in reports and a ledger beside the text");
     visit("sealed", self.sealed,
           "file with the rule by which the test set may be scored, in git; empty: none. The set is "
           "not scored until the file is in the commit of which attn was built");

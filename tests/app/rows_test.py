@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Rows of a sweep that are more than options: changed programs; test sets that are counted and sealed.
+"""Rows of a sweep that are more than options: changed programs, tuned rows; test sets that are counted and sealed.
 
     python3 tests/app/rows_test.py path/to/attn
 
@@ -9,7 +9,9 @@ import difflib
 import json
 import pathlib
 import shutil
+import signal
 import subprocess
+import time
 
 from program import ROOT, ProgramTest, main, note_skipped, small_config
 
@@ -38,8 +40,7 @@ class TestSets(ProgramTest):
         report = self.attn("sweep", "sweep.json", "--run", "counted").stdout
         self.assertRegex(report, r"Note: test set corpus/test \(\w{8}\): scored 9 times by 3 runs of this report; by its "
                                  r"ledger 9 times by 3 runs\n")
-        (key, entry), = json.loads((self.path / "counted/E/seed-3/run.json").read_text())["tests"].items()
-        self.assertEqual(entry, {"set": "corpus/test", "times": 3})
+        key = json.loads((self.path / "counted/E/seed-3/result.json").read_text())["results"]["test"]["text"]
         lines = [json.loads(line) for line in ledger.read_text().splitlines()]
         self.assertEqual({(line["text"], line["commit"]) for line in lines}, {(key, lines[0]["commit"])})
         self.assertEqual(sorted((line["evaluator"], line["step"]) for line in lines if line["run"].endswith("E/seed-3")),
@@ -64,20 +65,17 @@ class TestSets(ProgramTest):
         self.assertIn("1 run is already finished", self.attn("sweep", "later.json", "--run", "later").stderr)
 
     def test_a_sealed_set_is_not_scored_before_its_rule_is_in_the_build(self):
-        def refused(rule, why):
+        def refused(rule):
             for command in ("train", "base.json", "--run", "sealed"), ("eval", "open"):
-                self.one_line(*command, "--set", f"eval.1.sealed={rule}", code=2,
-                              names=["eval: test: the test set is sealed, and ", f"{why}", "commit the rule, then build again"])
+                self.one_line(*command, "--set", f"eval.1.sealed={rule}", code=2, names=[
+                    f"eval: test: the test set is sealed, and {rule} is not, as it stands, in the commit of this build"])
         self.attn("train", "base.json", "--run", "open")
         self.write("rule.md", "BLEU once, at the end.\n")
-        refused("rule.md", "rule.md is not in git")
+        refused("rule.md")
         git(self.path, "init", "-q")
         git(self.path, "add", "rule.md")
-        refused("rule.md", "rule.md is not in git")
         git(self.path, "commit", "-q", "-m", "A rule")
-        refused("rule.md", "rule.md is not in the commit of this build")
-        self.write("rule.md", "BLEU.\n")
-        refused("rule.md", "rule.md has uncommitted changes")
+        refused("rule.md")  # of another repository
         self.assertFalse((self.path / "sealed/config.json").exists())
         self.one_line("train", "base.json", "--set", "eval.0.sealed=rule.md", code=2, names=["sealed", "requires test=true"])
         commit = self.attn("--version").stdout.split("(")[1].split(")")[0].partition("+")[0]
@@ -174,7 +172,7 @@ class ChangedPrograms(ProgramTest):
             self.one_line("sweep", f"{name}.json", code=2, timeout=1200, names=[f"{name}.diff: ", *names])
             self.assertFalse(list(self.path.glob("runs/*/*/seed-*/config.json")))
         done = self.attn("sweep", "diff.json", "--run", "diff", timeout=1200)
-        self.assertIn("changed: diff rate.diff", done.stderr)
+        self.assertIn("changed/seed-3: by diff rate.diff", done.stderr)
         for text in ("diff rate.diff", "## Changes of the program", "+      rate = config.learning_rate * std::min(ramp, 0.1);"):
             self.assertIn(text, done.stdout)
         self.assertNotIn("different commits", done.stdout)
@@ -183,6 +181,113 @@ class ChangedPrograms(ProgramTest):
         self.assertEqual([facts[0]["commit"], facts[1]["commit"]], [commit, commit + "+changes"])
         self.assertEqual(facts[0]["texts"], facts[1]["texts"])  # one vocabulary
         self.assertIn("2 runs are already finished", self.attn("sweep", "diff.json", "--run", "diff").stderr)
+
+
+class Tuning(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.attn("generate", "corpus", "--train", "300", "--valid", "20", "--test", "20")
+        config = small_config(5, steps=10, log_every=5)
+        config["eval"][1]["test"] = True
+        cls.write("base.json", config)
+        cls.write("tuned.json", {"base": "base.json", "tune": {"train.learning_rate": [0.0001, 0.001, 0.002], "updates": 5},
+                                 "rows": [{"name": "base", "seeds": 2}, {"name": "wide", "set": {"model": {"d_ff": 128}}},
+                                          {"name": "E", "baseline": "wide", "set": {"model": {"position": "none"}}}]})
+
+    def tune(self, run, *arguments, code=0, sweep="tuned.json"):
+        return self.attn("sweep", sweep, "--run", run, *arguments, code=code)
+
+    def trials(self, run):
+        """{row: {learning rate: perplexity of its trial}}."""
+        found = {}
+        for result in (self.path / run / "tune").glob("*/seed-3/result.json"):
+            row, _, rate = result.parents[1].name.partition(".learning_rate=")
+            values = json.loads(result.read_text())["results"]["valid"]["values"]
+            found.setdefault(row, {})[float(rate)] = values["ppl"]
+        return found
+
+    def test_every_row_has_the_same_trials_and_then_all_seeds(self):
+        done = self.tune("tuned")
+        trials = self.trials("tuned")
+        # In few updates the highest rate is the best: one more is tried, for all rows.
+        self.assertEqual({row: sorted(rates) for row, rates in trials.items()},
+                         {row: [0.0001, 0.001, 0.002, 0.004] for row in ("base", "wide", "E")})
+        best = {row: min(rates, key=rates.get) for row, rates in trials.items()}
+        for row, rate in best.items():
+            note = f"Note: tuned: {row}: of 4 trials train.learning_rate={rate} (perplexity {trials[row][rate]:.2f}"
+            self.assertIn(note + (", train.learning_rate at an edge of the grid)" if rate == 0.004 else ")"), done.stdout)
+        rates = {path.parent.name + "/" + path.stem: json.loads(path.read_text())["train"]["learning_rate"]
+                 for path in (self.path / "tuned").glob("*/seed-*.json")}
+        expected = {f"{row}/seed-{seed}": best["base"] for row, seeds in (("base", (3, 4)), ("wide", (3,)), ("E", (3,))) for seed in seeds}
+        expected.update({f"{row}.tuned/seed-3": best[row] for row in ("wide", "E") if best[row] != best["base"]})
+        self.assertEqual(rates, expected)
+        # Trials do not look at the test set, and are not repeated.
+        self.assertIn(f"scored {len(expected)} times by {len(expected)} runs of this report", done.stdout)
+        again = self.tune("tuned")
+        self.assertNotIn("training", again.stderr)
+        self.assertEqual(again.stdout, done.stdout)
+        self.assertIn("base.learning_rate=0.004", self.attn("report", "tuned/tune").stdout)
+        dry = self.tune("tuned", "--dry-run", "--no-measure").stdout
+        self.assertIn("tuning, 4 trials of each row, and more where a choice is at an edge: 12 runs, in tuned/tune\n"
+                      "(12 of the runs are finished)\n", dry)
+
+    def test_a_row_with_another_choice_has_both_settings(self):
+        """The results of trials are edited: one row prefers the middle, one diverged everywhere but at the lowest rate."""
+        self.tune("both")
+        for result in (self.path / "both/tune").glob("*/seed-3/result.json"):
+            row, _, rate = result.parents[1].name.partition(".learning_rate=")
+            value = json.loads(result.read_text())
+            chosen = {"base": 0.002, "wide": 0.001, "E": 0.0001}[row]
+            value["results"]["valid"]["values"]["ppl"] = 5.0 if float(rate) == chosen else 6.0
+            value["end"] = "diverged" if row == "E" and float(rate) != chosen else "steps"
+            result.write_text(json.dumps(value))
+        for row in ("base", "wide", "E", "wide.tuned", "E.tuned"):
+            shutil.rmtree(self.path / "both" / row, ignore_errors=True)
+        done = self.tune("both", "--collect", "kept")
+        # A lower rate is tried now, too, and for all rows.
+        self.assertEqual({len(rates) for rates in self.trials("both").values()}, {5})
+        self.assertIn(1e-05, self.trials("both")["base"])
+        rows = json.loads((self.path / "both/sweep.json").read_text())["rows"]
+        seen = [(row["name"], row["baseline"], row["config"]["train"]["learning_rate"]) for row in rows]
+        rate = seen[0][2]
+        self.assertEqual(seen[:3], [("base", "base", rate), ("wide", "base", rate), ("E", "wide", rate)])
+        self.assertIn(("wide.tuned", "base", 0.001), seen)
+        self.assertEqual([row[:2] for row in seen if row[0] == "E.tuned"], [("E.tuned", "wide.tuned")])
+        self.assertIn("| wide.tuned", done.stdout)
+        # A collection has the trials.
+        self.assertEqual(len(list((self.path / "kept/tune").glob("*/seed-3/result.json"))), 15)
+        moved = self.tune("moved", "--collect", "kept")
+        for taken in ("9 finished runs taken from kept/tune", "6 finished runs taken from kept/tune"):
+            self.assertIn(taken, moved.stderr)
+        self.assertNotIn("training", moved.stderr)
+
+    def test_killed_in_its_trials_it_goes_on(self):
+        process = self.start("sweep", "tuned.json", "--run", "killed")
+        while not list((self.path / "killed/tune").glob("*/seed-3/result.json")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 143)
+        self.assertFalse((self.path / "killed/sweep.json").exists())
+        done = self.tune("killed", "--only", "base")
+        self.assertIn("already finished", done.stderr)
+        self.assertEqual({len(rates) for rates in self.trials("killed").values()}, {4})
+
+    def test_mistakes_are_one_line(self):
+        for tune, names in (({"train.learning_rate": [0.1]}, ["tune.updates: null"]),
+                            ({"train.rate": [0.1], "updates": 5}, ["tune", "train.rate"]),
+                            ({"train.learning_rate": 0.1, "updates": 5}, ["tune.grid.train.learning_rate"])):
+            self.write("mistake.json", {"base": "base.json", "tune": tune, "rows": [{"name": "base"}]})
+            self.one_line("sweep", "mistake.json", code=2, names=names)
+        self.write("mistake.json", {"base": "base.json", "set": {"eval": []}, "rows": [{"name": "base"}],
+                                    "tune": {"train.learning_rate": [0.1], "updates": 5}})
+        self.one_line("sweep", "mistake.json", code=2, names=["tune: needs an evaluator of kind loss"])
+        self.write("array.json", {**json.loads((self.path / "tuned.json").read_text()), "rows": [{"name": "base"}]})
+        script = self.attn("sweep", "array.json", "--run", "array", "--slurm", "--no-submit").stderr
+        self.assertIn("run the same command again for what follows these trials", script)
+        self.assertEqual((self.path / "array/tune/slurm.sh").read_text().count("learning_rate="), 3)
 
 
 if __name__ == "__main__":

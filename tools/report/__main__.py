@@ -177,7 +177,7 @@ class Page:
                  f"Mean over seeds, with their range as a band; {report.first} in grey. Weights that are not averaged.")
         self.add(self.panels(figures.draw_options(report)), "By option", "Means over seeds; bars: one standard deviation.")
         self.add("".join(f"<p>{escaped(row['name'])}: {escaped(row['change_label'])}</p>\n<pre>{escaped(row['change'])}</pre>\n"
-                         for row in report.rows.values() if row["change"]), "Changes of the program")
+                         for row in report.rows.values() if row.get("change")), "Changes of the program")
         pruning = figures.draw_pruning(report) if report.heads() else None
         self.add(heads_table(report) + self.panels([("heads", pruning)]), "Heads", "From heads.json of the runs (attn heads); can be "
                  "masked: the largest share at which BLEU is at most 1 lower.")
