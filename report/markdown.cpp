@@ -89,6 +89,12 @@ std::string markdown_report(const SweepResults& results,
     for (const std::string& line : legend(results, comparisons)) paragraph(line);
   }
   for (const std::string& note : results.notes) paragraph("Note: " + note);
+  const char* heading = "## Changes of the program\n\n";
+  for (const RowRecord& row : results.rows) {
+    if (row.change.empty()) continue;
+    out += heading + row.name + ": " + row.change_label + "\n\n```diff\n" + row.change + "```\n\n";
+    heading = "";
+  }
   out += "## Training cost\n\n";
   paragraph(to_markdown(cost_table(results)));
   out += "## Reproduce\n\n    " + results.command + "\n\n";

@@ -86,6 +86,8 @@ struct RowRecord {
   std::optional<size_t> equivalent_row;
   PaperRecord paper;
   std::vector<RunRecord> runs;              ///< by seed
+  std::string change_label = {};            ///< "diff sigmoid.diff (hash)"; empty: no change
+  std::string change = {};                  ///< the diff, or version and hash of the binary
   std::vector<int64_t> missing_seeds = {};  ///< planned, but without a run
   /// Scored on a different text from the first row's or the baseline's, or (perplexity) per token
   /// of a different vocabulary: no difference, also for the rows whose baseline it is.

@@ -61,13 +61,13 @@ BUDGETS = {
     "model": 6951,
     "data": 6120,
     "train": 5075,
-    "eval": 7537,
-    "report": 1850,
-    "app": 12609,
+    "eval": 7545,
+    "report": 1855,
+    "app": 13213,
     "tests": 20868,
     "run": 311,
 }
-PYTHON_BUDGET = 12588  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 12885  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

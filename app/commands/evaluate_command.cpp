@@ -8,6 +8,7 @@
 #include "app/commands/arguments.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
+#include "app/experiment/test_ledger.h"
 #include "app/machine/context.h"
 #include "app/machine/signals.h"
 #include "base/error.h"
@@ -50,7 +51,10 @@ EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemb
                                .total = sentences_of(config, data)});
   const auto evaluator = make_evaluator(config, data, loaded.tokenizers, cache);
   for (const Seq2SeqModel* member : loaded.models.members()) evaluator->check(*member);
-  return evaluator->run(loaded.models, output_file(config, options));
+  const EvaluationResult result = evaluator->run(loaded.models, output_file(config, options));
+  count_scoring(config, data, evaluator->text_key(),
+                RunDirectory::of_checkpoint(loaded.members.front().directory.path()), {});
+  return result;
 }
 
 void evaluate(const EvalOptions& options, const Context& context) {
@@ -76,6 +80,7 @@ void evaluate(const EvalOptions& options, const Context& context) {
       experiment.data.cache != load_description(loaded.members.front().directory).data.cache;
   const std::filesystem::path cache =
       own_cache ? std::filesystem::path(experiment.data.cache) : scratch.path();
+  require_unsealed(experiment.eval);
   for (const EvaluatorConfig& config : experiment.eval) {
     const EvaluationResult result = run_evaluator(config, loaded, options, cache);
     throw_if_stopped();

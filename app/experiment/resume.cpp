@@ -94,7 +94,8 @@ std::vector<std::string> result_conflicts(const Experiment& before, const Experi
   // The averaged checkpoints are the last ones of this schedule.
   const bool averages = before.train.average_last > 0 || now.train.average_last > 0;
   std::erase_if(paths, [&](const std::string& path) {
-    return is_below(path, kHousekeeping) || (path == kCheckpointSchedule && !averages);
+    return is_below(path, kHousekeeping) || (path == kCheckpointSchedule && !averages) ||
+           path.ends_with("].test") || path.ends_with("].sealed");  // of evaluators
   });
   return paths;
 }

@@ -31,7 +31,7 @@ std::vector<std::string> runtime_changes(const Experiment& before, const Experim
 /// Throws ConfigError if the run's config, `before`, differs from `now` in an option that changes
 /// the updates and is not among `changes` (path=value). Its tokenizers may differ before the first
 /// checkpoint. Its texts may have moved: another training text is refused later, by its hash, and
-/// another validation text selects the best checkpoint anew.
+/// another validation text restarts the choice of the best checkpoint.
 void require_resumable(const std::filesystem::path& run, const Experiment& before,
                        const Experiment& now, std::span<const std::string> changes = {});
 

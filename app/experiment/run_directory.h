@@ -15,6 +15,7 @@
 //   RUN/checkpoints/best               name of the best checkpoint
 //   RUN/averaged/                      averaged checkpoint (attn average)
 //   RUN/report.md …                    written by `attn report` and tools/report: kReportFiles
+//   RUN/change.txt                     how the program was changed that trains it (attn sweep)
 //   RUN/heads.json                     statistics of heads (attn heads), for the sweep's report
 //   RUN/cache/                         encoded corpora, safe to delete
 //   RUN/lock                           locked by the process that trains the run
@@ -88,6 +89,7 @@ class RunDirectory : public ModelDirectory {
   std::filesystem::path metrics() const { return path() / "metrics.jsonl"; }
   std::filesystem::path result() const { return path() / "result.json"; }
   std::filesystem::path heads() const { return path() / "heads.json"; }
+  std::filesystem::path change() const { return path() / "change.txt"; }
   std::filesystem::path checkpoints() const { return path() / "checkpoints"; }
   std::filesystem::path averaged() const { return path() / "averaged"; }
   std::filesystem::path cache() const { return path() / "cache"; }

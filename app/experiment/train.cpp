@@ -12,6 +12,7 @@
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/test_ledger.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/shell.h"
 #include "app/machine/signals.h"
@@ -169,7 +170,9 @@ PlannedTraining plan(const TrainOptions& options) {
   planned.experiment = started || by_run ? experiment_of_run(options, run)
                                          : load_experiment(options.path, options.assignments);
   if (started) planned.finished = finished_by_result(run, planned.experiment);
-  if (!planned.finished) planned.experiment.require_texts();
+  if (planned.finished) return planned;
+  planned.experiment.require_texts();
+  require_unsealed(planned.experiment.eval);
   return planned;
 }
 

@@ -6,6 +6,7 @@
 #include "app/experiment/average.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/test_ledger.h"
 #include "app/machine/device.h"
 #include "app/machine/exit_report.h"
 #include "app/machine/signals.h"
@@ -116,6 +117,9 @@ void TrainingRun::log_scores(const char* kind, const Evaluator& evaluator,
   fields.emplace_back("text", evaluator.text_key());
   fields.emplace_back("eval_seconds", seconds);
   metrics_->write(kind, fields);
+  if (const auto* config = find_evaluator(experiment_, evaluator.name())) {
+    count_scoring(*config, experiment_.data, evaluator.text_key(), directory_, step());
+  }
   const std::string what =
       std::string_view(kind) == kAverageScores ? kind : "step " + std::to_string(step());
   progress_->log(what + "  " + evaluator.name() + "  " + result.line + "  (" +

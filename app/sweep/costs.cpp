@@ -64,7 +64,7 @@ bool disagrees(const PlannedRow& row, int64_t vocabulary) {
 std::string differences(const PlannedRow& row) {
   constexpr size_t kMaxValueLength = 24;
   const auto values = values_by_path(write_config(row.experiment));
-  std::string text;
+  std::string text = row.change ? row.change->label() : "";
   for (const std::string& path : row.changed) {
     const auto value = values.find(path);
     text += text.empty() ? "" : "  ";
@@ -294,9 +294,10 @@ void check_parameters(const SweepPlan& plan) {
                     "; correct the row, or explain it in paper.params_note");
 }
 
-void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
-             const std::filesystem::path& collection) {
+void dry_run(const SweepPlan& plan, const std::optional<SweepPlan>& trials,
+             const std::optional<CostOptions>& options, const std::filesystem::path& collection) {
   std::vector<std::optional<RowCost>> costs(plan.rows.size());
+  std::vector<std::optional<RowCost>> trial_costs(trials ? trials->rows.size() : 0);
   std::string note;
   int64_t jobs = options ? options->jobs : 1;
   if (options) {
@@ -308,9 +309,18 @@ void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
       if (!plan.rows[i].selected) continue;
       costs[i] = scaled_cost(plan.rows[i].experiment, first->experiment, base);
     }
+    for (size_t i = 0; i < trial_costs.size(); ++i) {
+      trial_costs[i] = scaled_cost(trials->rows[i].experiment, first->experiment, base);
+    }
     note = "(times and memory: " + first->name + " alone on its threads for " +
            format("%g", options->seconds) + " s, the other rows by their FLOPs" +
            (base.real_data ? ")" : "; on synthetic pairs, since the training text is missing)");
+  }
+  if (trials) {
+    std::printf("tuning, %zu trials of each row, and more where a choice is at an edge: ",
+                trials->rows.size() / plan.rows.size());
+    print_totals(*trials, trial_costs, jobs, collection.empty() ? "" : collection / "tune");
+    std::printf("then, and again for each row with settings of its own:\n");
   }
   print_rows(plan, costs);
   print_totals(plan, costs, jobs, collection);

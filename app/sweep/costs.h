@@ -118,12 +118,13 @@ double makespan(std::span<const double> running, std::span<const double> waiting
 /// paper_vocabulary there is no check.
 void check_parameters(const SweepPlan& plan);
 
-/// Prints for each row the parameters (and the paper's), training FLOPs, estimated time and memory
-/// and the differences from the first row; then the totals, and those of the runs that are not yet
-/// finished in the sweep directory or the collection (empty: none). std::nullopt: measures nothing,
-/// so that FLOPs, time and memory are unknown. Prints nothing if a stop signal (catch_stop_signals)
-/// ends the measurement. Throws like check_parameters(), after printing.
-void dry_run(const SweepPlan& plan, const std::optional<CostOptions>& options,
-             const std::filesystem::path& collection);
+/// Prints the cost of the trials of a tuned sweep. Then prints for each row the parameters (and the
+/// paper's), training FLOPs, estimated time and memory and the differences from the first row; then
+/// the totals, and those of the runs that are not yet finished in the sweep directory or the
+/// collection (empty: none). std::nullopt: measures nothing, so that FLOPs, time and memory are
+/// unknown. Prints nothing if a stop signal (catch_stop_signals) ends the measurement. Throws like
+/// check_parameters(), after printing.
+void dry_run(const SweepPlan& plan, const std::optional<SweepPlan>& trials,
+             const std::optional<CostOptions>& options, const std::filesystem::path& collection);
 
 }  // namespace attn

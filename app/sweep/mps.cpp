@@ -39,7 +39,7 @@ MpsServer::MpsServer(const fs::path& folder) {
                   {"CUDA_MPS_LOG_DIRECTORY", place.string()}};
   lock_ = ::open((place / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ::flock(lock_, LOCK_EX | LOCK_NB);
-  // With a list of GPUs it would number those anew, and its clients, with the same list, find none.
+  // With a list of GPUs it numbers those from 0, and its clients, with the same list, find none.
   const std::string start = "unset CUDA_VISIBLE_DEVICES; timeout 60 nvidia-cuda-mps-control -d";
   if (shell(kAnswers, environment_, log) ||
       (shell(start, environment_, log) && shell(kAnswers, environment_, log))) {

@@ -17,6 +17,7 @@
 #include "base/utf8.h"
 
 namespace attn {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -150,19 +151,6 @@ void plan_seeds(const SweepRequest& request, SweepPlan& plan,
   }
 }
 
-void plan_runs(SweepPlan& plan) {
-  for (int64_t k = 0, left = 1; left > 0; ++k) {
-    left = 0;
-    for (size_t i = 0; i < plan.rows.size(); ++i) {
-      if (!plan.rows[i].selected) continue;
-      left += plan.rows[i].seeds > k + 1;
-      if (k >= plan.rows[i].seeds) continue;
-      plan.runs.push_back(run_of(plan, i, k));
-      if (plan.runs.size() > kMaxSweepRuns) throw ConfigError("the sweep has more than 10000 runs");
-    }
-  }
-}
-
 // Without --only, since the report has all rows, and without --seeds, which the report adds where
 // no row has more runs.
 std::string command_of(const SweepRequest& request) {
@@ -217,11 +205,8 @@ void plan_rows(const SweepRequest& request, const std::vector<ExpandedRow>& rows
                          .baseline = baselines[plan.rows.size()],
                          .paper = row.row.paper,
                          .experiment = resolve_row(request, plan.file, row),
-                         .changed = {}});
-    plan.rows.back().changed =
-        changed_paths(write_config(plan.rows.front().experiment),
-                      write_config(plan.rows.back().experiment), schema_of<Experiment>());
-    std::erase(plan.rows.back().changed, "about");
+                         .changed = {},
+                         .change = change_of(row.row, request.file.parent_path())});
   }
 }
 
@@ -242,11 +227,31 @@ SweepMetrics chosen_metrics(const SweepPlan& plan) {
 
 }  // namespace
 
+void plan_runs(SweepPlan& plan) {
+  const Json first = write_config(plan.rows.front().experiment);
+  for (PlannedRow& row : plan.rows) {
+    row.changed = changed_paths(first, write_config(row.experiment), schema_of<Experiment>());
+    std::erase(row.changed, "about");
+  }
+  plan.runs.clear();
+  for (int64_t k = 0, left = 1; left > 0; ++k) {
+    left = 0;
+    for (size_t i = 0; i < plan.rows.size(); ++i) {
+      if (!plan.rows[i].selected) continue;
+      left += plan.rows[i].seeds > k + 1;
+      if (k >= plan.rows[i].seeds) continue;
+      plan.runs.push_back(run_of(plan, i, k));
+      if (plan.runs.size() > kMaxSweepRuns) throw ConfigError("the sweep has more than 10000 runs");
+    }
+  }
+}
+
 PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k) {
   PlannedRun run{.row = row, .experiment = plan.rows[row].experiment};
   run.experiment.seed += k;
   run.name = plan.rows[row].name + "/seed-" + std::to_string(run.experiment.seed);
   run.directory = plan.directory / run.name;
+  if (const auto& change = plan.rows[row].change) run.change = change->record;
   return run;
 }
 

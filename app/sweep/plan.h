@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/experiment/experiment.h"
+#include "app/sweep/changed_program.h"
 #include "app/sweep/sweep_file.h"
 
 namespace attn {
@@ -19,10 +20,11 @@ struct PlannedRow {
   std::string group;
   size_t baseline = 0;  ///< the row that it is compared with
   PaperResults paper;
-  Experiment experiment;             ///< with its first seed
-  std::vector<std::string> changed;  ///< paths in which it differs from the first row
-  bool selected = true;              ///< selected by --only
-  int64_t seeds_in_file = 1;         ///< runs that the file gives it
+  Experiment experiment;                ///< with its first seed
+  std::vector<std::string> changed;     ///< paths in which it differs from the first row
+  std::optional<ProgramChange> change;  ///< of the program; std::nullopt: the sweep's own
+  bool selected = true;                 ///< selected by --only
+  int64_t seeds_in_file = 1;            ///< runs that the file gives it
   /// Runs planned for it: those of --seeds or the file; for a row that is not selected, those that
   /// an earlier sweep into the directory planned, else those of the file.
   int64_t seeds = 1;
@@ -34,6 +36,8 @@ struct PlannedRun {
   std::string name;  ///< "ROW/seed-1"
   Experiment experiment;
   std::filesystem::path directory;  ///< SWEEP/ROW/seed-1
+  std::string change;               ///< record of its row's change of the program; "": none
+  std::filesystem::path program;    ///< that trains it, once it is built; empty: this one
 
   /// Its config file, SWEEP/ROW/seed-1.json, and its output, SWEEP/ROW/seed-1.log.
   std::filesystem::path config() const { return std::filesystem::path(directory) += ".json"; }
@@ -51,6 +55,8 @@ struct SweepPlan {
   /// Runs of the selected rows: the first seed of all rows, then the second seed of all, so that an
   /// interrupted sweep has the same seeds for every row.
   std::vector<PlannedRun> runs;
+  Json tuning_grid;                 ///< of trials (app/sweep/tuning.h)
+  std::vector<std::string> tuning;  ///< what the trials have chosen, for the report
 };
 
 /// The file in a sweep directory that caches the hashes of its texts (TextHashes).
@@ -67,6 +73,9 @@ struct SweepRequest {
   int64_t seeds = 0;                     ///< 0: as in the file
   std::optional<int> threads;            ///< --threads, on which rounding depends
 };
+
+/// Plans the runs of the selected rows; sets in what each row differs from the first. May throw.
+void plan_runs(SweepPlan& plan);
 
 /// The run of a row with its k-th seed, from 0.
 PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k);

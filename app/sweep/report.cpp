@@ -58,6 +58,8 @@ Json description(const SweepResults& results, const std::vector<RowComparison>& 
                             {"about", row.about},
                             {"group", row.group},
                             {"baseline", results.rows[row.baseline].name},
+                            {"change_label", row.change_label},
+                            {"change", row.change},
                             {"options", options}});
   }
   return json;

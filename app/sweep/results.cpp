@@ -138,14 +138,15 @@ void add_configured(const fs::path& run, const std::string& name, const Experime
                         ", unlike its directory (a copy?): omitted");
     return;
   }
-  if (!row_conflicts(run, experiment).empty()) {
+  if (!row_conflicts(run, experiment).empty() || recorded_change(run) != row.change) {
     out.notes.push_back(name +
                         " was trained with a different config than the row has now: omitted");
     row.runs.push_back(
         without_results(run, name, RunState::omitted, "trained with a different config"));
     return;
   }
-  const RunRecord record = reader.read(run, name, own, experiment);
+  RunRecord record = reader.read(run, name, own, experiment);
+  if (!row.change.empty()) record.commit = record.commit.substr(0, record.commit.find('+'));
   texts.look(run, experiment, record);
   row.runs.push_back(record);
 }
@@ -159,6 +160,14 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
   row.changed = json.at("changed").get<std::vector<std::string>>();
   row.paper = paper_of(json.at("paper"), "rows." + row.name + ".paper");
   row.values = values_by_path(json.at("config"));
+  if (const Json change = json.value("change", Json()); change.is_object()) {
+    const auto label = change.at("label").get<std::string>();
+    row.change_label = label + " (" + change.at("hash").get<std::string>().substr(0, 8) + ")";
+    row.change = change.at("record").get<std::string>();
+    const size_t space = label.find(' ');  // in tables it is an option: "diff", "binary"
+    row.changed.push_back(label.substr(0, space));
+    row.values[row.changed.back()] = label.substr(space + 1);
+  }
   for (const fs::path& run : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
     const bool configured = RunDirectory(run).has_config();
@@ -254,6 +263,7 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
   if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
     out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
   }
+  out.notes = plan.value("tuning", std::vector<std::string>());
   RunReader reader(out, metrics, true);
   TextCheck texts(directory);
   std::vector<Experiment> experiments;
@@ -264,7 +274,10 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
   }
   const std::vector<size_t> first_equivalent = first_equivalent_runs(experiments);
   for (size_t i = 0; i < first_equivalent.size(); ++i) {
-    if (first_equivalent[i] != i) out.rows[i].equivalent_row = first_equivalent[i];
+    for (size_t j = first_equivalent[i]; j < i && !out.rows[i].equivalent_row; ++j) {
+      const bool same = first_equivalent[j] == first_equivalent[i];
+      if (same && out.rows[j].change == out.rows[i].change) out.rows[i].equivalent_row = j;
+    }
   }
   for (const Json& one : plan.at("published")) {
     out.published.push_back(
@@ -277,6 +290,7 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
   note_precisions(out, experiments);
   note_ineffective(out, experiments);
   note_builds(out);
+  reader.note_tests();
   return out;
 }
 
@@ -297,9 +311,11 @@ SweepResults collect_run_results(const fs::path& run) {
   }
   RowRecord row;
   row.name = out.title;
-  row.runs.push_back(RunReader(out, metrics, false).read(run, out.title, experiment, experiment));
+  RunReader reader(out, metrics, false);
+  row.runs.push_back(reader.read(run, out.title, experiment, experiment));
   out.rows.push_back(std::move(row));
   note_builds(out);
+  reader.note_tests();
   return out;
 }
 

@@ -11,6 +11,7 @@
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "eval/metrics/sentence_statistics.h"
 #include "train/checkpoint_store.h"
 
@@ -103,7 +104,7 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
   RunRecord record;
   record.name = name;
   record.seed = own.seed;
-  const int64_t logged = read_curves(run, record);
+  const int64_t logged = read_curves(run, row, record);
   const auto result = finished_result(run, row.train);
   if (result && result->end == RunEnd::diverged) {
     record.state = RunState::failed;
@@ -140,8 +141,19 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
   return record;
 }
 
+void RunReader::note_tests() {
+  const auto counts = [](const TestScorings& of) {
+    return counted(of.times, "time") + " by " + counted(std::ssize(of.runs), "run");
+  };
+  for (const auto& [key, here] : tests_) {
+    const TestScorings all = scorings_in_ledger(here.set, key);
+    out_.notes.push_back("test set " + here.set + " (" + key.substr(0, 8) + "): scored " +
+                         counts(here) + " of this report; by its ledger " + counts(all));
+  }
+}
+
 // The losses and the learning curves; returns the largest step in the metrics.
-int64_t RunReader::read_curves(const fs::path& run, RunRecord& record) const {
+int64_t RunReader::read_curves(const fs::path& run, const Experiment& row, RunRecord& record) {
   int64_t step = 0;
   for (const Json& line : read_metrics(run)) {
     const std::string kind = line.value("kind", ""), evaluator = line.value("name", "");
@@ -157,6 +169,12 @@ int64_t RunReader::read_curves(const fs::path& run, RunRecord& record) const {
       record.losses.push_back(*ppl);
     }
     if (kind != "eval" && kind != "average") continue;
+    if (const auto* config = find_evaluator(row, evaluator); config && config->test) {
+      TestScorings& all = tests_[line.value("text", "")];
+      all.set = config->text(row.data);
+      all.runs.insert(record.name);
+      ++all.times;
+    }
     const char* weights = kind == "eval" ? kCheckpoint : "average";
     for (const auto& [key, value] : line.items()) {
       if (key == "step" || key == "eval_seconds" || !value.is_number()) continue;
@@ -300,7 +318,8 @@ void note_precisions(SweepResults& out, std::span<const Experiment> experiments)
 void note_ineffective(SweepResults& out, std::span<const Experiment> experiments) {
   for (size_t i = 1; i < out.rows.size(); ++i) {
     const size_t with = out.rows[i].baseline;
-    std::string options;
+    std::string options =
+        out.rows[i].change != out.rows[with].change ? out.rows[i].change_label : "";
     for (const std::string& path : resume_conflicts(experiments[with], experiments[i])) {
       options += (options.empty() ? "" : ", ") + path;
     }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 
 #include "app/experiment/experiment.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/test_ledger.h"
 #include "app/sweep/plan.h"
 #include "report/results.h"
 
@@ -24,9 +26,11 @@ class RunReader {
   /// number of steps. Throws DataError if its files are corrupt.
   RunRecord read(const std::filesystem::path& run, const std::string& name, const Experiment& own,
                  const Experiment& row);
+  /// Adds a note for each test set: how often the runs that were read, and others, have scored it.
+  void note_tests();
 
  private:
-  int64_t read_curves(const std::filesystem::path& run, RunRecord& record) const;
+  int64_t read_curves(const std::filesystem::path& run, const Experiment& row, RunRecord& record);
   void read_finished(const std::filesystem::path& run, const Experiment& experiment,
                      const RunResult& result, RunRecord& record);
   bool same_score(const EvaluatorResult& result, const RunRecord& record, std::string& signature);
@@ -36,6 +40,7 @@ class RunReader {
   SweepResults& out_;
   SweepMetrics metrics_;
   bool sentences_;
+  std::map<std::string, TestScorings> tests_;  // by text key
 };
 
 /// Sets RowRecord::incomparable, and adds a note to the results for each reason: a metric that was

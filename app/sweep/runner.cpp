@@ -98,7 +98,7 @@ int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& op
 
 ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
   ProcessRequest request;
-  request.arguments = {program_path().string(),
+  request.arguments = {(run.program.empty() ? program_path() : run.program).string(),
                        "--device",
                        options.device,
                        "--threads",
@@ -191,6 +191,7 @@ class Sweep {
       }
       in_order.push_back(work_[i]);
     }
+    for (const double flops : options_.later) in_order.push_back({.flops = flops});
     const auto left = seconds_left(in_order, options_.jobs);
     log(std::to_string(end_.finished) + " of " + std::to_string(work_.size()) + " runs finished" +
         (left ? ", about " + duration_text(*left) + " left" : "") + running);

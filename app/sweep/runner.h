@@ -20,6 +20,7 @@ struct RunnerOptions {
   bool mps = false;                  ///< runs share a GPU under MPS (app/sweep/mps.h)
   std::string launcher;              ///< starts a run: "mpirun -np 2"; empty: one process
   std::filesystem::path collection;  ///< finished runs are added to it; empty: none
+  std::vector<double> later = {};    ///< FLOPs of runs that follow, for the time left
 };
 
 struct FailedRun {

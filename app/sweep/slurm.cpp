@@ -71,6 +71,7 @@ std::string on_one_line(const std::string& text) {
 // Signals interrupt `wait`, so it is repeated until the program has ended. Only USR1, the notice
 // before the time limit, requeues the task; TERM comes from scancel, or from the limit itself.
 constexpr const char* kBody = R"(
+attn=${programs[$SLURM_ARRAY_TASK_ID]:-$attn}
 run=${runs[$SLURM_ARRAY_TASK_ID]} child= stopping= notified=0 by_srun=
 stop() {
   if [ -n "$by_srun" ]; then  # srun itself would kill its tasks at TERM
@@ -173,8 +174,12 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   for (const std::string& option : slurm.options) out << "#SBATCH " << option << "\n";
   out << "\n";
   for (const std::string& line : slurm.setup) out << line << "\n";
-  out << "attn=" << shell_quoted(program_path().string())
-      << "\nsweep=" << shell_quoted(plan.directory.string())
+  out << "attn=" << shell_quoted(program_path().string()) << "\nprograms=(";  // of changed rows
+  for (size_t i = 0; i < plan.runs.size(); ++i) {
+    const PlannedRun& run = plan.runs[i];
+    if (!run.program.empty()) out << " [" << i << "]=" << shell_quoted(run.program.string());
+  }
+  out << " )\nsweep=" << shell_quoted(plan.directory.string())
       << "\ndevice=" << shell_quoted(task_device(slurm, command.device))
       << "\nthreads=" << (command.threads ? std::to_string(*command.threads) : std::string())
       << "\ntasks=" << slurm.tasks << "\nnotice=" << slurm.notice << "\nruns=(";

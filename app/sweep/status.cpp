@@ -62,7 +62,7 @@ void require_replaceable(const RunDirectory& run) {
   if (run.has_config() || !fs::exists(run.path())) return;
   for (const auto& entry : fs::directory_iterator(run.path())) {
     const fs::path& file = entry.path();
-    if (file == run.lock() || file == run.log()) continue;
+    if (file == run.lock() || file == run.log() || file == run.change()) continue;
     throw DataError(file.string() + ": exists where the collected run is to be copied; move it");
   }
 }
@@ -73,8 +73,8 @@ void copy_run(const fs::path& from, const fs::path& to) {
   require_replaceable(to);
   AtomicDirectory copy(to, AtomicDirectory::Existing::replace);
   const RunDirectory run(from);
-  for (const fs::path& file :
-       {run.config(), run.result(), run.run_file(), run.metrics(), run.log(), run.heads()}) {
+  for (const fs::path& file : {run.config(), run.result(), run.run_file(), run.metrics(), run.log(),
+                               run.heads(), run.change()}) {
     copy_file_into(file, copy.path());
   }
   copy_files(from / kOutputs, copy.path() / kOutputs);
@@ -106,12 +106,18 @@ void copy_vocabularies(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
+// The options, or the program, by which the run in the directory differs from what is planned.
+std::vector<std::string> conflicts(const fs::path& directory, const PlannedRun& run) {
+  if (recorded_change(directory) != run.change) return {"diff or binary"};
+  return row_conflicts(directory, run.experiment);
+}
+
 RunStatus inspect_run(const PlannedRun& run) {
   RunStatus status;
   if (!RunDirectory(run.directory).has_config()) return status;
   const bool finished = finished_result(run.directory, run.experiment.train).has_value();
   status.stage = finished ? RunStage::finished : RunStage::started;
-  status.changed = row_conflicts(run.directory, run.experiment);
+  status.changed = conflicts(run.directory, run);
   if (!status.changed.empty()) status.stage = RunStage::changed;
   return status;
 }
@@ -183,7 +189,7 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
   for (const PlannedRun& run : plan.runs) {
     const fs::path place = collection / run.name;
     if (!RunDirectory(place).has_config() || !read_result(place)) continue;
-    const std::vector<std::string> changed = row_conflicts(place, run.experiment);
+    const std::vector<std::string> changed = conflicts(place, run);
     if (!changed.empty()) {
       throw ConfigError(place.string() + ": trained with a different " + changed.front() +
                         " than row " + plan.rows[run.row].name + " of " + plan.source.string() +
@@ -207,7 +213,7 @@ bool is_finished(const PlannedRun& run, const fs::path& collection) {
   if (stage != RunStage::waiting || collection.empty()) return false;
   const RunDirectory place(collection / run.name);
   return place.has_config() && finished_result(place, run.experiment.train) &&
-         row_conflicts(place.path(), run.experiment).empty();
+         conflicts(place.path(), run).empty();
 }
 
 void collect_run(const PlannedRun& run, const fs::path& collection) {

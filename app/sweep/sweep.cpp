@@ -8,6 +8,7 @@
 
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/test_ledger.h"
 #include "app/machine/shell.h"
 #include "app/machine/signals.h"
 #include "app/sweep/costs.h"
@@ -15,6 +16,7 @@
 #include "app/sweep/report.h"
 #include "app/sweep/slurm.h"
 #include "app/sweep/status.h"
+#include "app/sweep/tuning.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -113,6 +115,9 @@ void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashe
 Json describe(const SweepPlan& plan) {
   Json rows = Json::array();
   for (const PlannedRow& row : plan.rows) {
+    const auto record = [](const ProgramChange& of) -> Json {
+      return {{"label", of.label()}, {"hash", to_hex(hash_text(of.record))}, {"record", of.record}};
+    };
     rows.push_back({{"name", row.name},
                     {"about", row.about},
                     {"group", row.group},
@@ -121,6 +126,7 @@ Json describe(const SweepPlan& plan) {
                     {"seeds_in_file", row.seeds_in_file},
                     {"paper", write_config(row.paper)},
                     {"changed", row.changed},
+                    {"change", row.change ? record(*row.change) : Json()},
                     {"config", write_config(row.experiment)}});
   }
   return {{"source", plan.source.string()},
@@ -130,6 +136,7 @@ Json describe(const SweepPlan& plan) {
           {"about", plan.file.about},
           {"published", write_config(plan.file).at("published")},
           {"metrics", write_config(plan.metrics)},
+          {"tuning", plan.tuning},
           {"rows", rows}};
 }
 
@@ -141,6 +148,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
   for (const PlannedRun& run : plan.runs) {
     try {
       run.experiment.require_texts();
+      require_unsealed(run.experiment.eval);
     } catch (const DataError& error) {
       throw DataError(plan.source.string() + ": row " + plan.rows[run.row].name + ": " +
                       error.what());
@@ -162,11 +170,24 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
     make_directories(run.directory.parent_path());
     write_if_changed(run.config(), write_experiment(run.experiment).dump(2) + "\n");
+    if (run.change.empty()) continue;
+    make_directories(run.directory);
+    write_if_changed(RunDirectory(run.directory).change(), run.change);
+  }
+}
+
+// Builds the diffs of unfinished runs; without threads only looks whether they apply.
+void prepare_programs(SweepPlan& plan, int threads, const Log& log = nullptr) {
+  for (PlannedRun& run : plan.runs) {
+    const auto& change = plan.rows[run.row].change;
+    if (!change || inspect_run(run).stage == RunStage::finished) continue;
+    if (log) log(run.name + ": by " + change->label());
+    run.program = change->is_diff ? build_changed(*change, threads) : change->file;
   }
 }
 
 // Prints the report and what is missing; returns the exit code.
-int end_of(const SweepPlan& plan, const SweepEnd& end) {
+int end_of(const SweepPlan& plan, const SweepEnd& end, bool trials) {
   const size_t all = plan.runs.size();
   const auto finished = static_cast<size_t>(end.finished);
   if (end.interrupted) {
@@ -178,13 +199,14 @@ int end_of(const SweepPlan& plan, const SweepEnd& end) {
     std::cerr << "failed: " << failed.name << ": " << failed.why << "\n";
   }
   if (finished + end.failed.size() > 0) {
-    std::cout << Report(plan.directory).write() << std::flush;
+    const std::string report = Report(plan.directory).write();
+    if (!trials) std::cout << report << std::flush;
   }
   if (const size_t stopped = all - finished - end.failed.size(); stopped > 0) {
     std::cerr << stopped << " of " << all
               << " runs were stopped by a signal; re-run the same command to resume\n";
   }
-  if (!end.failed.empty()) {
+  if (!end.failed.empty() && !trials) {
     std::cerr << end.failed.size() << " of " << all
               << " runs failed (see above); fix the cause and re-run the same command\n";
   }
@@ -237,13 +259,8 @@ int64_t measured_jobs(const SweepPlan& plan, const CostOptions& cost) {
   return jobs;
 }
 
-}  // namespace
-
-int sweep(const SweepOptions& options, const Context& context) {
-  SweepPlan plan = plan_sweep(options.request);
-  if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {
-    throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
-  }
+CostOptions cost_options(const SweepPlan& plan, const SweepOptions& options,
+                         const Context& context) {
   const bool gpu = context.device.is_cuda();
   CostOptions cost = options.cost;
   cost.device = gpu ? "cuda" : "cpu";
@@ -251,14 +268,12 @@ int sweep(const SweepOptions& options, const Context& context) {
   cost.gpus = gpu ? static_cast<int64_t>(torch::cuda::device_count()) : 0;
   cost.jobs = gpu ? options.jobs : std::max<int64_t>(options.jobs, 1);
   cost.jobs = std::min(cost.jobs, static_cast<int64_t>(plan.runs.size()));
-  if (options.dry_run) {
-    catch_stop_signals();  // so that scratch files are removed
-    dry_run(plan, options.no_measure ? std::nullopt : std::optional(cost), options.collection);
-    if (stop_requested()) return stop_exit_code();
-    require_free_place(plan);
-    check_unchanged(plan);
-    return 0;
-  }
+  return cost;
+}
+
+// Trains the runs of a plan, or submits them. `later`: FLOPs of the runs that follow trials.
+int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& context,
+               const std::vector<double>& later = {}) {
   require_free_place(plan);
   check_parameters(plan);
   if (!options.collection.empty()) {
@@ -268,8 +283,11 @@ int sweep(const SweepOptions& options, const Context& context) {
     }
   }
   check_unchanged(plan);
+  prepare_programs(plan, 0);
   exit_on_stop_signals();
-  prepare_sweep(plan, [](const std::string& line) { std::cerr << line << std::endl; });
+  const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
+  prepare_sweep(plan, log);
+  prepare_programs(plan, torch::get_num_threads(), log);
   if (!options.collection.empty()) {
     for (const PlannedRun& run : plan.runs) collect_run(run, options.collection);
   }
@@ -280,27 +298,66 @@ int sweep(const SweepOptions& options, const Context& context) {
                    "with one for CUDA (ATTN_TORCH_INDEX= where nvidia-smi finds no GPU)\n";
     }
     std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !options.no_submit)
-              << "\nwhen the jobs have finished, run: attn report "
-              << shell_word(plan.directory.string()) << "\n";
+              << "\nwhen the jobs have finished, "
+              << (later.empty() ? "run: attn report " + shell_word(plan.directory.string())
+                                : "run the same command again for what follows these trials")
+              << "\n";
     return 0;
   }
   catch_stop_signals();
+  CostOptions cost = cost_options(plan, options, context);
   const auto left =
       std::ranges::count_if(plan.runs, [](const PlannedRun& run) { return !is_finished(run, {}); });
   if (cost.jobs == 0)
     cost.jobs = left > 1 && options.launcher.empty() ? measured_jobs(plan, cost) : 1;
   if (stop_requested()) return stop_exit_code();
-  const bool mps = gpu && left > 1 && cost.jobs > cost.gpus &&
+  const bool mps = cost.gpus > 0 && left > 1 && cost.jobs > cost.gpus &&
                    std::ranges::none_of(plan.runs, [](const PlannedRun& run) {
                      return run.experiment.runtime.mps == Use::off;
                    });
-  return end_of(plan, run_sweep(plan, {.jobs = cost.jobs,
-                                       .device = cost.device,
-                                       .cores = torch::get_num_threads(),
-                                       .gpus = cost.gpus,
-                                       .mps = mps,
-                                       .launcher = options.launcher,
-                                       .collection = options.collection}));
+  return end_of(plan,
+                run_sweep(plan, {.jobs = cost.jobs,
+                                 .device = cost.device,
+                                 .cores = torch::get_num_threads(),
+                                 .gpus = cost.gpus,
+                                 .mps = mps,
+                                 .launcher = options.launcher,
+                                 .collection = options.collection,
+                                 .later = later}),
+                !later.empty());
+}
+
+}  // namespace
+
+int sweep(const SweepOptions& options, const Context& context) {
+  SweepPlan plan = plan_sweep(options.request);
+  if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {
+    throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
+  }
+  std::optional<SweepPlan> trials;
+  if (!plan.file.tune.empty()) trials = plan_trials(plan);
+  if (options.dry_run) {
+    const CostOptions cost = cost_options(plan, options, context);
+    catch_stop_signals();  // so that scratch files are removed
+    dry_run(plan, trials, options.no_measure ? std::nullopt : std::optional(cost),
+            options.collection);
+    if (stop_requested()) return stop_exit_code();
+    require_free_place(plan);
+    if (!trials) check_unchanged(plan);
+    prepare_programs(plan, 0);
+    return 0;
+  }
+  while (trials && has_unfinished(*trials)) {
+    SweepOptions of_trials = options;
+    if (!options.collection.empty()) of_trials.collection /= "tune";
+    std::vector<double> later;
+    for (const PlannedRun& run : plan.runs) later.push_back(run_flops(run));
+    const int code = train_plan(*trials, of_trials, context, later);
+    if (has_unfinished(*trials)) return code;  // a trial that diverged has finished
+    trials = plan_trials(plan);                // with an edge of the grid extended
+  }
+  if (trials) choose_settings(plan, *trials);
+  return train_plan(plan, options, context);
 }
 
 }  // namespace attn

@@ -18,8 +18,8 @@ namespace {
 
 constexpr size_t kMaxNameLength = 80;
 // What a sweep keeps beside its rows.
-constexpr std::array<std::string_view, 5> kOwnNames = {"cache", "vocabulary", "sweep.json",
-                                                       "slurm.sh", "sbatch.out"};
+constexpr std::array<std::string_view, 6> kOwnNames = {"cache",    "vocabulary", "sweep.json",
+                                                       "slurm.sh", "sbatch.out", "tune"};
 
 // Whether a row's name can be a folder's: no separators, no white space, not hidden.
 bool is_row_name(const std::string& name) {
@@ -53,6 +53,8 @@ void validate_row(const SweepRow& row, const std::string& place) {
   require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
   require(row.grid.is_object(), place + ".grid", row.grid.dump(),
           "must be an object of paths and arrays of values");
+  require(row.diff.empty() || row.binary.empty(), place + ".binary", "\"" + row.binary + "\"",
+          "is another program than that of \"diff\"; keep one of them");
   for (const char* key : {"base", "seed"}) {
     require(!row.set.contains(key), place + ".set." + key, row.set.value(key, Json()).dump(),
             std::string("belongs in \"") + (key[0] == 'b' ? "patch" : "seeds") + "\"");
@@ -122,6 +124,17 @@ void SweepFile::validate() const {
           "slurm.gpus_per_task", slurm.gpus_per_task,
           "must be 0 or more, and 0 with slurm.gpus, which is per node");
   for (size_t i = 0; i < rows.size(); ++i) validate_row(rows[i], format("rows[%zu]", i));
+  require(rows[0].diff.empty() && rows[0].binary.empty(), "rows[0]", "\"" + rows[0].name + "\"",
+          "is the baseline, which this program trains: no \"diff\" or \"binary\"");
+  if (!tune.empty()) {
+    require(tune.is_object(), "tune", tune.dump(), "must be an object");
+    const Json updates = tune.value("updates", Json());
+    require(updates.is_number_integer() && updates > 0, "tune.updates", updates.dump(),
+            "must be the number of updates of a trial");
+    SweepRow trials{.name = "trials", .grid = tune};
+    trials.grid.erase("updates");
+    validate_row(trials, "tune");
+  }
   for (size_t i = 0; i < published.size(); ++i) {
     const std::string place = format("published[%zu]", i);
     require(!published[i].name.empty(), place + ".name", "\"\"", "must be the system's name");

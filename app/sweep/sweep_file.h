@@ -48,6 +48,8 @@ struct SweepRow {
   std::vector<std::string> patch;
   Json set = Json::object();
   Json grid = Json::object();
+  std::string diff;
+  std::string binary;
   int64_t seeds = 0;
   std::string baseline;
   PaperResults paper;
@@ -64,6 +66,9 @@ struct SweepRow {
           "merge patch on the base; null resets an option to its default; with another "
           "model.architecture the \"model\" object replaces the base's");
     visit("grid", self.grid, "option paths and their values: one row per combination");
+    visit("diff", self.diff,
+          "change of attn's sources, relative to this file: the row is trained by a build with it");
+    visit("binary", self.binary, "a build of attn that trains the row, relative to this file");
     visit("seeds", self.seeds, "runs with different seeds; 0: as given for the sweep");
     visit("baseline", self.baseline,
           "name of the row that this one is compared with; empty: the first row");
@@ -139,6 +144,7 @@ struct SweepFile {
   std::vector<std::string> patch;
   Json set = Json::object();
   int64_t seeds = 1;
+  Json tune = Json::object();
   int64_t paper_vocabulary = 0;
   SweepMetrics metrics;
   std::vector<SweepRow> rows;
@@ -153,6 +159,8 @@ struct SweepFile {
     visit("set", self.set, "merge patch on the base, for all rows");
     visit("seeds", self.seeds,
           "runs per row, with seeds s, s + 1, … from the base config's seed s");
+    visit("tune", self.tune,
+          "option paths and their values, tried for every row with \"updates\" updates");
     visit("paper_vocabulary", self.paper_vocabulary,
           "vocabulary size at which parameters are checked against the paper's; 0: no check");
     visit("metrics", self.metrics, "evaluators to report");

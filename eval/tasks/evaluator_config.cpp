@@ -73,6 +73,7 @@ void EvaluatorConfig::validate() const {
   require(!name.empty() && name.find_first_of("/ \t\n") == std::string::npos, "name",
           "\"" + name + "\"", "must be a word without '/': files are named after it");
   require(every >= 0, "every", every, "must be 0 or more");
+  require(sealed.empty() || test, "sealed", "\"" + sealed + "\"", "requires test=true");
   std::visit([](const auto& chosen) { chosen.validate(); }, options);
 }
 

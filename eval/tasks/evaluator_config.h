@@ -45,6 +45,8 @@ struct EvaluatorConfig {
   std::string data;
   std::string tag;
   int64_t every = 1000;
+  bool test = false;
+  std::string sealed;
   Options options;
 
   EvaluatorKind kind() const { return static_cast<EvaluatorKind>(options.index()); }
@@ -76,6 +78,11 @@ struct EvaluatorConfig {
           "text to evaluate on, in the same form as data.train; empty: data.valid");
     visit("tag", self.tag, "tag of the text (data.sources); empty: data.tag");
     visit("every", self.every, "steps between evaluations; 0: only at the end of training");
+    visit("test", self.test,
+          "a test set: its scorings are counted in reports and a ledger beside the text");
+    visit("sealed", self.sealed,
+          "file with the rule by which the test set may be scored, in git; empty: none. The set is "
+          "not scored until the file is in the commit of which attn was built");
     std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);
   }
   bool operator==(const EvaluatorConfig&) const = default;

@@ -79,9 +79,9 @@ class ProgramTest(unittest.TestCase):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
     @classmethod
-    def attn(cls, *arguments, code=0, stdin="", threads=1, **options):
+    def attn(cls, *arguments, code=0, stdin="", threads=1, timeout=300, **options):
         done = subprocess.run([cls.program, "--threads", str(threads), *arguments], cwd=cls.path, input=stdin,
-                              capture_output=True, text=True, timeout=300, **options)
+                              capture_output=True, text=True, timeout=timeout, **options)
         if done.returncode != code:
             raise AssertionError(f"attn {' '.join(arguments)}: exit {done.returncode}, wanted {code}\n"
                                  f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")

@@ -40,7 +40,8 @@ th.text, td.text, tbody th { text-align: left; }
 td.long { white-space: normal; min-width: 30em; }
 tbody th { position: sticky; left: 0; background: #fff; white-space: normal; }
 tbody tr:nth-child(even) > * { background: var(--shade); }
-code { font: 0.88em ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+pre { overflow-x: auto; background: var(--shade); padding: 8px 12px; }
+code, pre { font: 0.88em ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 @media (max-width: 900px) { .wide { display: none; } .narrow { display: grid; gap: 16px; } body { padding: 14px 14px 40px; } }
 @media print { @page { margin: 12mm; } body { padding: 0; font-size: 9pt; } h2 { break-after: avoid; }
   .wide { display: none; } .narrow { display: grid; gap: 12px; grid-template-columns: 1fr 1fr; } .panels { grid-template-columns: 1fr 1fr; }
@@ -175,6 +176,8 @@ class Page:
         self.add(self.panels(figures.draw_learning_curves(report)), "Learning curves",
                  f"Mean over seeds, with their range as a band; {report.first} in grey. Weights that are not averaged.")
         self.add(self.panels(figures.draw_options(report)), "By option", "Means over seeds; bars: one standard deviation.")
+        self.add("".join(f"<p>{escaped(row['name'])}: {escaped(row['change_label'])}</p>\n<pre>{escaped(row['change'])}</pre>\n"
+                         for row in report.rows.values() if row.get("change")), "Changes of the program")
         pruning = figures.draw_pruning(report) if report.heads() else None
         self.add(heads_table(report) + self.panels([("heads", pruning)]), "Heads", "From heads.json of the runs (attn heads); can be "
                  "masked: the largest share at which BLEU is at most 1 lower.")
