@@ -57,13 +57,9 @@ function(attn_folder name)
     return()
   endif()
   attn_folder_library(attn_${name} ${ARG_TORCH})
-  if(ARG_COLD)
+  # GCC from 13 on refuses a precompiled header of another level.
+  if(ARG_COLD AND NOT (CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13))
     target_compile_options(attn_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13
-       AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-      # The only option of -O2 and -O3 by which GCC refuses the precompiled header.
-      target_compile_options(attn_${name} PRIVATE $<$<CONFIG:Release>:-munroll-only-small-loops>)
-    endif()
   endif()
   target_link_libraries(attn_${name} PUBLIC attn_${name}_text)
   foreach(used ${ARG_USES})

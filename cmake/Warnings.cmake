@@ -5,7 +5,7 @@ target_compile_options(attn_flags INTERFACE
   -Wall -Wextra -Wshadow -Wno-unused-parameter -Wno-missing-field-initializers -Werror=switch -Werror=return-type)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
   # GCC 14 takes the std::vector<bool> of LibTorch's autograd functions for one that is too short.
-  target_compile_options(attn_flags INTERFACE -Wno-array-bounds)
+  target_compile_options(attn_flags INTERFACE -Wno-array-bounds -Wno-stringop-overflow)
 endif()
 if(ATTN_WERROR)
   target_compile_options(attn_flags INTERFACE -Werror)
