@@ -202,7 +202,8 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
         .permute({1, 2, 0, 3});  // [R, H, T, K]
   };
   const torch::Tensor mask =
-      torch::ones({1, 1, 1, 1}, torch::TensorOptions(queries.device()).dtype(torch::kBool));
+      torch::ones({1, 1, 1, static_cast<int64_t>(cache.size())},
+                  torch::TensorOptions(queries.device()).dtype(torch::kBool));
   const torch::Tensor attended_RH1K =
       scaled_dot_product_attention(queries.view({queries.size(0), heads_, 1, -1}),
                                    prefixes(keys, key_heads_), prefixes(values, key_heads_), mask,
