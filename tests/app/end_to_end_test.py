@@ -517,7 +517,7 @@ class EndToEnd(ProgramTest):
     def test_a_change_of_a_resumed_run_is_recorded_and_its_texts_may_move(self):
         start = ["--run", "changed", "--set", "train.steps=20", "--set", "train.checkpoint_every=10"]
         self.attn("train", "small.json", *start)
-        shutil.copytree(self.path / "changed", self.path / "moved")
+        shutil.copytree(self.path / "changed", self.path / "relocated")
         longer = ["--resume", "--set", "train.steps=30"]
         self.one_line("train", "changed", *longer, "--set", "train.clip_norm=2", code=2,
                       names=["train.clip_norm", "--change"])
@@ -538,15 +538,15 @@ class EndToEnd(ProgramTest):
         records = [json.loads(line) for line in (self.path / "changed/metrics.jsonl").read_text().splitlines()]
         self.assertEqual([record["step"] for record in records if record["kind"] == "change"], [20, 20])
         # A text elsewhere is the same one; a changed one is not.
-        shutil.copytree(self.path / "corpus", self.path / "elsewhere")
+        shutil.copytree(self.path / "corpus", self.path / "corpus_elsewhere")
         self.attn("train", "small.json", "--run", "whole30", "--set", "train.steps=30")
-        there = ["--set", "data.train=elsewhere/train", "--set", "data.valid=elsewhere/valid"]
-        self.attn("train", "moved", *longer, *there)
+        there = ["--set", "data.train=corpus_elsewhere/train", "--set", "data.valid=corpus_elsewhere/valid"]
+        self.attn("train", "relocated", *longer, *there)
         weights = "checkpoints/step-00000030/model.safetensors"
-        self.assertEqual((self.path / "moved" / weights).read_bytes(), (self.path / "whole30" / weights).read_bytes())
-        with open(self.path / "elsewhere/train.en", "r+", encoding="utf-8") as text:
+        self.assertEqual((self.path / "relocated" / weights).read_bytes(), (self.path / "whole30" / weights).read_bytes())
+        with open(self.path / "corpus_elsewhere/train.en", "r+", encoding="utf-8") as text:
             text.write("X")
-        self.one_line("train", "moved", "--resume", "--set", "train.steps=40", code=3, names=["elsewhere/train", "changed"])
+        self.one_line("train", "relocated", "--resume", "--set", "train.steps=40", code=3, names=["corpus_elsewhere/train", "changed"])
 
     def test_a_dry_run_prints_the_cost_and_leaves_no_run(self):
         said = self.attn("train", "small.json", "--dry-run", "--run", "none", "--set", "train.steps=700").stdout
