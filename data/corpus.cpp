@@ -241,6 +241,12 @@ void EncodedCorpus::index(const std::string& name) {
   key_ = parts.header.key;
 }
 
+int64_t EncodedCorpus::target_tokens() const {
+  int64_t tokens = size();
+  for (int64_t i = 0; i < size(); ++i) tokens += target_length(i);
+  return tokens;
+}
+
 UnknownTokens EncodedCorpus::unknown(Side side, const Tokenizer& tokenizer) const {
   UnknownTokens count;
   for (int64_t i = 0; i < pairs_; ++i) {

@@ -59,6 +59,8 @@ class EncodedCorpus {
   /// In tokens, without BOS and EOS.
   int64_t source_length(int64_t i) const { return length(sequences_ * i); }
   int64_t target_length(int64_t i) const { return length(sequences_ * i + 1); }
+  /// Of all targets, with an EOS each: those of an epoch.
+  int64_t target_tokens() const;
   /// Line number of pair i in the texts, from 1.
   int64_t line(int64_t i) const { return static_cast<int64_t>(lines_[static_cast<size_t>(i)]); }
   /// Places of pairs in the source text, by line: "corpora/train.de:12"; "line 12" if the pairs are

@@ -172,12 +172,11 @@ StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions 
   const BatchStream whole(*data.corpus, {.batch_tokens = wanted, .seed = seed});
   const double batches = static_cast<double>(whole.epoch_batches());
   const double share = static_cast<double>(experiment.train.accumulate) / batches;
-  int64_t epoch_tokens = data.corpus->size();  // EOS
-  int64_t longest = 0;                         // a longer pair than the limit is a batch, too
+  const int64_t epoch_tokens = data.corpus->target_tokens();
+  int64_t longest = 0;  // a longer pair than the limit is a batch, too
   for (int64_t i = 0; i < data.corpus->size(); ++i) {
-    const int64_t target = data.corpus->target_length(i);
-    epoch_tokens += target;
-    longest = std::max({longest, target + 1, data.corpus->source_length(i) + 1});
+    longest =
+        std::max({longest, data.corpus->target_length(i) + 1, data.corpus->source_length(i) + 1});
   }
   const double epoch = epoch_flops(*data.corpus, experiment.model, vocabulary);
   out.parameters = parameter_count(experiment.model, vocabulary);

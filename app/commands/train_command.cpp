@@ -27,13 +27,11 @@ void dry_run(const TrainOptions& options, const Context& context) {
   print("vocabulary",
         format("%lld source, %lld target", static_cast<long long>(step.source_vocabulary),
                static_cast<long long>(step.target_vocabulary)));
-  if (step.real_data) {
-    print("text", format("%s; longest sentence %lld tokens; unknown: %.2f %% of the source "
-                         "tokens, %.2f %% of the target tokens",
-                         counted(step.pairs, "pair").c_str(), static_cast<long long>(step.longest),
-                         100 * step.unknown_source, 100 * step.unknown_target));
-    print("epoch", format("%.1f updates", step.updates_per_epoch));
-  }
+  print("text", format("%s; longest sentence %lld tokens; unknown: %.2f %% of the source "
+                       "tokens, %.2f %% of the target tokens",
+                       counted(step.pairs, "pair").c_str(), static_cast<long long>(step.longest),
+                       100 * step.unknown_source, 100 * step.unknown_target));
+  print("epoch", format("%.1f updates", step.updates_per_epoch));
   print("update", format("%.0f target tokens, %s GFLOP, %s s", step.tokens_per_update,
                          significant(step.flops_per_update / 1e9, 4).c_str(),
                          significant(step.seconds_per_update, 3).c_str()));

@@ -20,6 +20,10 @@ constexpr std::string_view kEvaluation[] = {"eval", "search", "train.average_las
 // Averages weights beside the training, which it does not change; a resumed run needs the average.
 constexpr std::string_view kBesideTraining[] = {"train.ema"};
 
+bool is_changeable(std::string_view path) {
+  return std::ranges::find(kChangeable, path) != std::end(kChangeable);
+}
+
 bool is_below(std::string_view path, std::span<const std::string_view> places) {
   return std::any_of(places.begin(), places.end(),
                      [&](std::string_view place) { return is_within(path, place); });
@@ -137,20 +141,18 @@ void require_resumable(const std::filesystem::path& run, const Experiment& befor
   }
   if (conflicts.empty()) return;
   const std::string& path = conflicts.front();
-  const bool changeable = std::ranges::find(kChangeable, path) != std::end(kChangeable);
   const bool length = path == "train.steps";
   throw ConfigError(run.string() + ": " + path + " differs from the run's config.json" +
                     difference_text(path, write_config(before), write_config(now)) +
                     (length ? ", and train.schedule decays to the last step" : "") +
                     "; resume with the old value, " +
-                    (changeable ? "change it from here on with --change, " : "") +
+                    (is_changeable(path) ? "change it from here on with --change, " : "") +
                     "or start a new run with --run");
 }
 
 void require_changeable(std::span<const std::string> assignments) {
   for (const std::string& assignment : assignments) {
-    if (std::ranges::find(kChangeable, assigned_path(assignment)) != std::end(kChangeable))
-      continue;
+    if (is_changeable(assigned_path(assignment))) continue;
     std::string names;
     for (const std::string_view name : kChangeable) names.append(names.empty() ? "" : ", ") += name;
     throw ConfigError("--change " + assignment + ": only " + names +
@@ -164,7 +166,7 @@ Json changes_at(int64_t step, const Experiment& before, const Experiment& now) {
   Json changes = Json::array();
   for (const std::string& path : resume_conflicts(before, now)) {
     const auto was = old_values.find(path), is = values.find(path);
-    if (std::ranges::find(kChangeable, path) == std::end(kChangeable)) continue;
+    if (!is_changeable(path)) continue;
     if (was == old_values.end() || is == values.end()) continue;
     changes.push_back({{"step", step},
                        {"option", path},

@@ -286,8 +286,6 @@ void TrainingRun::write_result_file() {
   }
   const TrainState& state = trainer_->state;
   const VocabularySizes& vocabulary = model_->sizes();
-  int64_t epoch_tokens = corpus_->size();  // EOS
-  for (int64_t i = 0; i < corpus_->size(); ++i) epoch_tokens += corpus_->target_length(i);
   RunResult result;
   result.step = state.step;
   result.parameters = parameter_count(experiment_.model, vocabulary);
@@ -295,7 +293,8 @@ void TrainingRun::write_result_file() {
   result.seconds = state.seconds;
   result.tokens_per_second = static_cast<double>(state.target_tokens) / result.seconds;
   result.flops = epoch_flops(*corpus_, experiment_.model, vocabulary) /
-                 static_cast<double>(epoch_tokens) * static_cast<double>(state.target_tokens);
+                 static_cast<double>(corpus_->target_tokens()) *
+                 static_cast<double>(state.target_tokens);
   result.peak_flops =
       static_cast<double>(world_.size()) *
       matrix_product_peak(effective_precision(experiment_.train.precision, context_.device),

@@ -136,7 +136,7 @@ class Sweep {
     for (int64_t i = 0; i < slots; ++i) slots_.push_back({.index = i});
     for (const size_t i : order_) {
       work_[i].flops = run_flops(plan.runs[i]);
-      const bool finished = inspect_run(plan.runs[i]).stage == RunStage::finished;
+      const bool finished = is_finished(plan.runs[i]);
       if (finished && read_result(plan.runs[i].directory)->end == RunEnd::diverged) {
         fail(i, std::string("diverged; ") + kDivergedRemedy);
       } else if (finished) {

@@ -50,7 +50,7 @@ int64_t take_collected(const SweepPlan& plan, const std::filesystem::path& colle
 
 /// Whether a run is finished, with the row's current config, in its directory or in the collection
 /// (empty: none). Throws DataError for an invalid result.
-bool is_finished(const PlannedRun& run, const std::filesystem::path& collection);
+bool is_finished(const PlannedRun& run, const std::filesystem::path& collection = {});
 
 /// Adds a run to the collection if it is finished and not yet there, with its vocabularies; one
 /// that was trained for fewer steps (train.steps) is replaced. Checkpoints, weights and caches are

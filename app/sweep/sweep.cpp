@@ -180,7 +180,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
 void prepare_programs(SweepPlan& plan, int threads, const Log& log = nullptr) {
   for (PlannedRun& run : plan.runs) {
     const auto& change = plan.rows[run.row].change;
-    if (!change || inspect_run(run).stage == RunStage::finished) continue;
+    if (!change || is_finished(run)) continue;
     if (log) log(run.name + ": by " + change->label());
     run.program = change->is_diff ? build_changed(*change, threads) : change->file;
   }
@@ -307,7 +307,7 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
   catch_stop_signals();
   CostOptions cost = cost_options(plan, options, context);
   const auto left =
-      std::ranges::count_if(plan.runs, [](const PlannedRun& run) { return !is_finished(run, {}); });
+      std::ranges::count_if(plan.runs, [](const PlannedRun& run) { return !is_finished(run); });
   if (cost.jobs == 0)
     cost.jobs = left > 1 && options.launcher.empty() ? measured_jobs(plan, cost) : 1;
   if (stop_requested()) return stop_exit_code();

@@ -139,9 +139,8 @@ SweepPlan plan_trials(const SweepPlan& plan) {
 }
 
 bool has_unfinished(const SweepPlan& trials) {
-  return std::ranges::any_of(trials.runs, [](const PlannedRun& trial) {
-    return inspect_run(trial).stage != RunStage::finished;
-  });
+  return std::ranges::any_of(trials.runs,
+                             [](const PlannedRun& trial) { return !is_finished(trial); });
 }
 
 void choose_settings(SweepPlan& plan, const SweepPlan& trials) {
