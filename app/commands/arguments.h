@@ -17,8 +17,7 @@ CLI::Option* add_set(CLI::App* command, std::vector<std::string>& assignments,
 void add_runs(CLI::App* command, std::vector<std::filesystem::path>& runs);
 
 /// Parses the arguments and runs the command, or prints what --help or --version asks for. Throws
-/// ConfigError naming the command: for an unknown command or flag with the nearest one, and for
-/// empty values, which CLI11 would ignore.
+/// ConfigError naming the command, also for empty values, which CLI11 would ignore.
 void run_command(CLI::App& app, std::vector<std::string> arguments);
 
 }  // namespace attn

@@ -108,7 +108,6 @@ void attention(const AttentionOptions& options, const Context& context) {
   if (options.html.empty() && options.json.empty()) {
     throw ConfigError("attention: no output; give --html PAGE or --json FILE");
   }
-  require_different_files({"--html", options.html}, {"--json", options.json});
   for (const NamedPath& output : {NamedPath{"--html", options.html}, {"--json", options.json}}) {
     require_no_input(output, {{"--source", options.source}, {"--target", options.target}});
   }

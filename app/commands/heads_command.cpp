@@ -53,12 +53,11 @@ constexpr Measure kMeasures[] = {
     {"normalized_importance", "normalized", &HeadStatistics::normalized_importance},
 };
 
-std::string number(double value, bool full_precision) {
-  if (std::isnan(value)) return "";
-  return format(full_precision ? "%.9g" : "%.3f", value);
+std::string number(double value) {
+  return std::isnan(value) ? "" : format("%.3f", value);
 }
 
-Table heads_table(const HeadsReport& report, bool full_precision) {
+Table heads_table(const HeadsReport& report) {
   Table table;
   table.columns = {
       {"kind", "kind", true}, {"layer", "layer"}, {"head", "head"}, {"offset", "offset"}};
@@ -76,11 +75,11 @@ Table heads_table(const HeadsReport& report, bool full_precision) {
                                     std::to_string(head.id.layer + 1),
                                     std::to_string(head.id.head + 1), std::to_string(head.offset)};
     for (const Measure& measure : kMeasures) {
-      row.push_back(number(head.*measure.value, full_precision));
+      row.push_back(number(head.*measure.value));
     }
     if (ablated) {
-      row.push_back(number(report.ablation[i].difference, full_precision));
-      row.push_back(number(report.ablation[i].p_value, full_precision));
+      row.push_back(number(report.ablation[i].difference));
+      row.push_back(number(report.ablation[i].p_value));
     }
     table.rows.push_back(std::move(row));
   }
@@ -128,7 +127,7 @@ struct HeadsOptions {
   PairLimits limits{.lines = 1000, .max_tokens = 256};
   HeadStatisticsOptions statistics;
   bool prune = false, ablate = false;
-  std::filesystem::path csv, json;
+  std::filesystem::path json;
 };
 
 // As the run's own BLEU evaluator counts.
@@ -166,16 +165,13 @@ void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& op
 }
 
 void heads(const HeadsOptions& options, const Context& context) {
-  require_different_files({"--csv", options.csv}, {"--json", options.json});
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
-  for (const NamedPath& output : {NamedPath{"--csv", options.csv}, {"--json", options.json}}) {
-    require_no_input(output, {{"--data", source_path(loaded, options.data)},
-                              {"--data", target_path(loaded, options.data)}});
-  }
+  require_no_input({"--json", options.json}, {{"--data", source_path(loaded, options.data)},
+                                              {"--data", target_path(loaded, options.data)}});
   all_heads(*loaded.model);  // reports another architecture before any file is read
   if (options.prune || options.ablate) require_translator(loaded, options);
   std::cerr << "reading " << loaded.directory.path().string() << "\n";
-  auto csv = requested_output(options.csv), json = requested_output(options.json);
+  auto json = requested_output(options.json);
   const SelectedPairs selected = given_pairs(loaded, source_lines(loaded, options.data),
                                              target_path(loaded, options.data), options.limits);
   if (selected.pairs.empty()) {
@@ -187,11 +183,10 @@ void heads(const HeadsOptions& options, const Context& context) {
   report.heads =
       head_statistics(*loaded.model, loaded.tokenizers, selected.pairs, options.statistics);
   if (options.prune || options.ablate) add_scores(report, loaded, options);
-  if (options.csv != "-" && options.json != "-") {
-    std::cout << to_markdown(heads_table(report, false));
+  if (options.json != "-") {
+    std::cout << to_markdown(heads_table(report));
     if (!report.curve.empty()) std::cout << "\n" << to_markdown(pruning_table(report));
   }
-  if (csv) csv->write_all(to_csv(heads_table(report, true)));
   if (json) json->write_all(to_json(report).dump(2) + "\n");
 }
 
@@ -202,10 +197,10 @@ void add_heads_command(CLI::App& app, const Context& context) {
   CLI::App* command = app.add_subcommand(
       "heads", "Analyse attention heads: statistics, importance, BLEU with heads masked");
   command->footer(
-      "Prints a row for each head, unless CSV or JSON is asked for on standard output (-);\n"
+      "Prints a row for each head, unless --json is standard output (-);\n"
       "docs/howto/inspect.md defines the columns. Layers and heads count from 1.\n"
       "Examples:\n"
-      "  attn heads runs/tiny --data corpora/multi30k/val.lc.norm.tok --csv heads.csv\n"
+      "  attn heads runs/tiny --data corpora/multi30k/val.lc.norm.tok --json heads.json\n"
       "  attn heads runs/tiny --data corpora/multi30k/val.lc.norm.tok --prune --ablate");
   command->add_option("run", options->run, kModelArgument)->required();
   add_set(command, options->assignments, "override an option of search or runtime: beam=5");
@@ -232,8 +227,7 @@ void add_heads_command(CLI::App& app, const Context& context) {
                     "BLEU with an increasing number of heads masked, the least important first");
   command->add_flag("--ablate", options->ablate,
                     "BLEU with each head masked in turn, with a paired bootstrap test");
-  command->add_option("--csv", options->csv, "CSV file to write, in full precision");
-  command->add_option("--json", options->json, "JSON file to write");
+  command->add_option("--json", options->json, "JSON file to write, in full precision");
   command->callback([options, &context] { heads(*options, context); });
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <optional>
 #include <ostream>
-#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -15,20 +15,14 @@ namespace attn {
 void flush_standard_output();
 
 /// Until commit() the lines are in PATH.partial, where an interrupted command leaves them; an
-/// existing file is replaced at the end. A lock on PATH.partial keeps two commands from writing the
-/// same output. Symbolic links are followed; devices and pipes are written directly.
+/// existing file is replaced at the end. Symbolic links are followed; devices and pipes are written
+/// directly.
 class OutputFile {
  public:
-  /// Empty or "-": standard output. Throws DataError if the file cannot be created, or another
-  /// command is writing it, and ConfigError if it is the standard input.
+  /// Empty or "-": standard output. Throws DataError if the file cannot be created.
   explicit OutputFile(std::filesystem::path path = {});
-  OutputFile(const OutputFile&) = delete;
-  /// Removes PATH.partial if nothing was written to it.
-  ~OutputFile();
-  OutputFile& operator=(const OutputFile&) = delete;
 
   bool is_stdout() const { return path_.empty(); }
-  /// Of a file, text is kept in memory until flush().
   std::ostream& stream();
   /// Throws DataError if the output cannot be written.
   void flush();
@@ -38,16 +32,12 @@ class OutputFile {
   void write_all(std::string_view text);
 
  private:
-  /// Opens the file for writing, PATH.partial with a lock.
-  void open();
   /// The file that is written: PATH.partial, or PATH itself if it is a device or a pipe.
   std::filesystem::path partial() const;
 
   std::filesystem::path path_;
   bool special_ = false;  ///< see Destination
-  int file_ = -1;         ///< descriptor; -1: standard output
-  bool committed_ = false;
-  std::ostringstream text_;  ///< not yet written
+  std::ofstream file_;
 };
 
 struct NamedPath {
@@ -55,12 +45,8 @@ struct NamedPath {
   std::filesystem::path path;
 };
 
-/// Throws ConfigError if both paths lead to the same file, or both to standard output. Empty paths
-/// are no files.
-void require_different_files(const NamedPath& one, const NamedPath& other);
-
-/// Throws ConfigError if an output, or its PATH.partial, is a file that the command reads, which it
-/// would replace. Empty paths and "-" are no files.
+/// Throws ConfigError if an output is a file that the command reads, which it would replace. Empty
+/// paths and "-" are no files.
 void require_no_input(const NamedPath& output, std::initializer_list<NamedPath> inputs);
 
 /// A file of results that a command writes on request: none for an empty path. To be created before

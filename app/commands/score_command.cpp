@@ -72,17 +72,6 @@ struct NamedMetric {
   TextMetric metric;
 };
 
-/// A resampled system that owns its statistics.
-template <class Statistics, class Score>
-ResampledSystem owning(std::vector<Statistics> sentences, Score score) {
-  using Runs = std::vector<std::vector<Statistics>>;
-  const auto runs = std::make_shared<const Runs>(Runs{std::move(sentences)});
-  ResampledSystem system = resampled_system(*runs, score);
-  const auto inner = system.score;
-  system.score = [runs, inner](std::span<const uint32_t> drawn) { return inner(drawn); };
-  return system;
-}
-
 ScoredText read_scored_text(const ScoreArguments& arguments) {
   ScoredText text{read_text(arguments.hypotheses, true), {}};
   for (const std::string& path : arguments.references) {
@@ -137,54 +126,47 @@ void print_resampled(const PairedBootstrap& resampled) {
             << ")\n";
 }
 
-TextMetric bleu_metric(const BleuOptions& options) {
-  return [options](std::span<const std::string> hypotheses,
-                   std::span<const std::vector<std::string>> references) -> MetricScore {
-    auto sentences = bleu_statistics(hypotheses, references, options);
-    const BleuScore score =
-        bleu_from_statistics(sum_of(sentences), options, static_cast<int64_t>(references.size()));
-    return {.line = format_bleu(score),
-            .json = {{"score", score.score},
-                     {"precisions", score.precisions},
-                     {"bp", score.bp},
-                     {"hyp_length", score.hyp_length},
-                     {"ref_length", score.ref_length},
-                     {"signature", score.signature}},
-            .resampled = owning(std::move(sentences), [options](const BleuStatistics& drawn) {
-              return bleu_from_statistics(drawn, options, 1).score;
-            })};
+// A metric by its statistics of sentences, of which the score is that of their sum.
+template <class Statistics, class Options, class Score>
+TextMetric text_metric(const Options& options,
+                       std::vector<Statistics> (*statistics)(std::span<const std::string>,
+                                                             std::span<const std::vector<std::string>>,
+                                                             const Options&),
+                       Score (*score_of)(const Statistics&, const Options&, int64_t),
+                       std::string (*line_of)(const Score&), Json (*json_of)(const Score&)) {
+  return [=](std::span<const std::string> hypotheses,
+             std::span<const std::vector<std::string>> references) -> MetricScore {
+    using Runs = std::vector<std::vector<Statistics>>;
+    const auto runs =
+        std::make_shared<const Runs>(Runs{statistics(hypotheses, references, options)});
+    const Score score =
+        score_of(sum_of(runs->front()), options, static_cast<int64_t>(references.size()));
+    ResampledSystem resampled = resampled_system(*runs, [=](const Statistics& drawn) {
+      return score_of(drawn, options, 1).score;
+    });
+    // The system refers to the statistics, which it has to keep.
+    resampled.score = [runs, inner = resampled.score](std::span<const uint32_t> drawn) {
+      return inner(drawn);
+    };
+    return {.line = line_of(score), .json = json_of(score), .resampled = std::move(resampled)};
   };
 }
 
-TextMetric chrf_metric(const ChrfOptions& options) {
-  return [options](std::span<const std::string> hypotheses,
-                   std::span<const std::vector<std::string>> references) -> MetricScore {
-    auto sentences = chrf_statistics(hypotheses, references, options);
-    const ChrfScore score =
-        chrf_from_statistics(sum_of(sentences), options, static_cast<int64_t>(references.size()));
-    return {.line = format_chrf(score),
-            .json = {{"score", score.score}, {"name", score.name}, {"signature", score.signature}},
-            .resampled = owning(std::move(sentences), [options](const ChrfStatistics& drawn) {
-              return chrf_from_statistics(drawn, options, 1).score;
-            })};
-  };
+Json bleu_json(const BleuScore& score) {
+  return {{"score", score.score},           {"precisions", score.precisions},
+          {"bp", score.bp},                 {"hyp_length", score.hyp_length},
+          {"ref_length", score.ref_length}, {"signature", score.signature}};
 }
 
-TextMetric ter_metric(const TerOptions& options) {
-  return [options](std::span<const std::string> hypotheses,
-                   std::span<const std::vector<std::string>> references) -> MetricScore {
-    auto sentences = ter_statistics(hypotheses, references, options);
-    const TerScore score =
-        ter_from_statistics(sum_of(sentences), options, static_cast<int64_t>(references.size()));
-    return {.line = format_ter(score),
-            .json = {{"score", score.score},
-                     {"edits", score.edits},
-                     {"ref_length", score.ref_length},
-                     {"signature", score.signature}},
-            .resampled = owning(std::move(sentences), [options](const TerStatistics& drawn) {
-              return ter_from_statistics(drawn, options, 1).score;
-            })};
-  };
+Json chrf_json(const ChrfScore& score) {
+  return {{"score", score.score}, {"name", score.name}, {"signature", score.signature}};
+}
+
+Json ter_json(const TerScore& score) {
+  return {{"score", score.score},
+          {"edits", score.edits},
+          {"ref_length", score.ref_length},
+          {"signature", score.signature}};
 }
 
 PairedBootstrap resample(const TextMetric& metric, const MetricScore& score, const ScoredText& text,
@@ -224,11 +206,16 @@ void print_scores(std::span<const NamedMetric> metrics, const ScoredText& text,
 const std::vector<std::string> kMetricNames = {"bleu", "chrf", "chrf++", "ter"};
 
 TextMetric metric_of(const std::string& name, const ScoreArguments& arguments) {
-  if (name == "bleu") return bleu_metric(arguments.bleu);
-  if (name == "ter") return ter_metric(arguments.ter);
+  if (name == "bleu") {
+    return text_metric(arguments.bleu, bleu_statistics, bleu_from_statistics, format_bleu,
+                       bleu_json);
+  }
+  if (name == "ter") {
+    return text_metric(arguments.ter, ter_statistics, ter_from_statistics, format_ter, ter_json);
+  }
   ChrfOptions chrf = arguments.chrf;
   if (name == "chrf++") chrf.word_order = 2;
-  return chrf_metric(chrf);
+  return text_metric(chrf, chrf_statistics, chrf_from_statistics, format_chrf, chrf_json);
 }
 
 void score_text(ScoreArguments arguments) {

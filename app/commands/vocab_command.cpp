@@ -20,8 +20,8 @@ struct VocabOptions {
 };
 
 std::shared_ptr<const Tokenizer> open_tokenizer(const VocabOptions& options) {
-  const bool selected = checkpoint_selector(options.path).has_value();
-  const std::filesystem::path path = selected ? find_checkpoint(options.path) : options.path;
+  const bool selects = !std::filesystem::exists(options.path);  // RUN@best
+  const std::filesystem::path path = selects ? find_checkpoint(options.path) : options.path;
   require_input(path, {InputKind::run, InputKind::checkpoint});
   if (!std::filesystem::is_directory(path)) return load_tokenizer(path);
   const Tokenizers both = load_tokenizers(path);

@@ -45,10 +45,6 @@ std::string training_text(const Experiment& experiment) {
   return json.dump();
 }
 
-std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 std::string join(const std::string& place, const std::string& key) {
   return place.empty() ? key : place + "." + key;
 }
@@ -180,16 +176,6 @@ void require_new_run(const std::filesystem::path& run) {
   if (!RunDirectory(run).has_run()) return;
   throw ConfigError(run.string() +
                     ": the run exists; use --resume to resume it, or another directory with --run");
-}
-
-std::vector<std::string> runtime_changes(const Experiment& before, const Experiment& now) {
-  const Json old_values = write_config(before.runtime), values = write_config(now.runtime);
-  std::vector<std::string> lines;
-  for (const std::string& key : changed_paths(old_values, values)) {
-    lines.push_back("runtime." + key + " is " + text_of(values[key]) + ", was " +
-                    text_of(old_values[key]));
-  }
-  return lines;
 }
 
 std::vector<std::string> row_conflicts(const std::filesystem::path& run, Experiment row) {

@@ -25,9 +25,6 @@ std::vector<std::string> result_conflicts(const Experiment& before, const Experi
 /// unless an earlier one differs only in search, evaluation or the averaged checkpoints.
 std::vector<size_t> first_equivalent_runs(std::span<const Experiment> configs);
 
-/// Differences in "runtime", as text: "runtime.kernels is off, was auto".
-std::vector<std::string> runtime_changes(const Experiment& before, const Experiment& now);
-
 /// Throws ConfigError if the run's config, `before`, differs from `now` in an option that changes
 /// the updates and is not among `changes` (path=value). Its tokenizers may differ before the first
 /// checkpoint. Its texts may have moved: another training text is refused later, by its hash, and

@@ -51,15 +51,6 @@ bool is_plan(const Json& json) {
   return is_sweep_file(json) && json.contains("source") && json["source"].is_string();
 }
 
-// Whether attn has written the run: a config.json alone may be anybody's.
-bool is_written_run(const RunDirectory& run) {
-  const Json facts = json_of(run.run_file());
-  if (facts.is_object() && facts.contains("libtorch")) return true;
-  if (!fs::is_regular_file(run.lock()) || fs::file_size(run.lock()) > kMaxConfigBytes) return false;
-  const std::string holder = read_file(run.lock());
-  return holder.empty() || holder.starts_with("process ");
-}
-
 const char* noun_of(InputKind kind) {
   constexpr std::array nouns = {"a file or directory", "a config",    "a sweep", "a run",
                                 "a sweep directory",   "a checkpoint"};
@@ -82,15 +73,7 @@ RunDirectory RunDirectory::of_checkpoint(const fs::path& checkpoint) {
   const fs::path path = ModelDirectory(checkpoint).path();
   const fs::path above = path.parent_path();
   if (path.filename() == "averaged") return above;
-  return is_checkpoints(above) ? of_checkpoints(above) : RunDirectory(path);
-}
-
-std::vector<fs::path> RunDirectory::results() const {
-  std::vector<fs::path> files = {
-      config(),           run_file(),         metrics(),          result(), heads(),    lock(),
-      shared_tokenizer(), source_tokenizer(), target_tokenizer(), tags(),   features(), pieces()};
-  for (const char* name : kReportFiles) files.push_back(path() / name);
-  return files;
+  return above.filename() == "checkpoints" ? above.parent_path() : path;
 }
 
 bool RunDirectory::has_trained() const {
@@ -156,18 +139,17 @@ void require_input(const fs::path& path, const std::vector<InputKind>& expected)
                     "; " + remedy(path, kind));
 }
 
-void require_place(const fs::path& directory, InputKind kind, const std::vector<fs::path>& files) {
-  if (fs::exists(directory) && !fs::is_directory(directory)) {
-    throw ConfigError(directory.string() + ": a file; give a directory with --run");
-  }
+void require_place(const fs::path& directory, InputKind kind) {
+  if (!fs::exists(directory)) return;
   require_input(directory, {kind});
   const RunDirectory run(directory);
-  if (kind == InputKind::run ? is_written_run(run) : kind_of(directory) == kind) return;
-  for (const fs::path& file : files) {
-    if (!fs::exists(fs::symlink_status(file))) continue;
-    throw ConfigError(file.string() + ": exists, in a directory that is not " + noun_of(kind) +
-                      " yet, and would be replaced; give another directory with --run");
+  if (fs::is_directory(directory) &&
+      (fs::is_empty(directory) || fs::exists(directory / kSweepFile) || fs::exists(run.lock()) ||
+       fs::exists(run.run_file()) || fs::exists(run.change()))) {
+    return;
   }
+  throw ConfigError(directory.string() + ": exists and is not " + noun_of(kind) +
+                    "; give another directory with --run");
 }
 
 }  // namespace attn

@@ -76,14 +76,6 @@ class RunDirectory : public ModelDirectory {
 
   /// The run that contains a checkpoint; the checkpoint itself if it is not inside a run.
   static RunDirectory of_checkpoint(const std::filesystem::path& checkpoint);
-  /// The run of a checkpoint directory RUN/checkpoints.
-  static RunDirectory of_checkpoints(const std::filesystem::path& folder) {
-    return folder.parent_path();
-  }
-  static bool is_checkpoints(const std::filesystem::path& folder) {
-    return folder.filename() == "checkpoints";
-  }
-
   std::filesystem::path run_file() const { return path() / "run.json"; }
   std::filesystem::path log() const { return path() / "log.txt"; }
   std::filesystem::path metrics() const { return path() / "metrics.jsonl"; }
@@ -94,9 +86,6 @@ class RunDirectory : public ModelDirectory {
   std::filesystem::path averaged() const { return path() / "averaged"; }
   std::filesystem::path cache() const { return path() / "cache"; }
   std::filesystem::path lock() const { return path() / "lock"; }
-  /// The files that a run replaces by its own.
-  std::vector<std::filesystem::path> results() const;
-
   /// The output file of an evaluator, relative to the run: "eval/valid-500.txt".
   static std::string output_name(const std::string& evaluator, int64_t step) {
     return "eval/" + evaluator + "-" + std::to_string(step) + ".txt";
@@ -146,10 +135,8 @@ bool is_sweep_file(const Json& json);
 /// Says nothing of `other`: whoever reads it does.
 void require_input(const std::filesystem::path& path, const std::vector<InputKind>& expected);
 
-/// Throws ConfigError if a run or a sweep cannot be written into `directory`: a file, a directory
-/// of another kind, or one that is not yet of this kind but has one of the files that would be
-/// written.
-void require_place(const std::filesystem::path& directory, InputKind kind,
-                   const std::vector<std::filesystem::path>& files);
+/// Throws ConfigError if a run or a sweep cannot be written into `directory`: it exists, is not
+/// empty, and attn has not written it.
+void require_place(const std::filesystem::path& directory, InputKind kind);
 
 }  // namespace attn

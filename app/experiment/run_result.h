@@ -24,7 +24,6 @@ struct VocabularySizes;
 
 /// Keys in run.json: processes with which the run was started, and threads of each; fp32 or bf16;
 /// trainable parameters; ClassRule::row_step of a run on a GPU.
-inline constexpr const char* kFirstCheckpoint = "first_checkpoint";  ///< key in run.json: its step
 inline constexpr const char* kProcesses = "processes";
 inline constexpr const char* kThreads = "threads";
 inline constexpr const char* kPrecision = "precision";

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <iostream>
 #include <optional>
 #include <string_view>
@@ -19,7 +18,6 @@
 #include "app/machine/version.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "train/batch_gradient.h"
 #include "train/checkpoint_store.h"
 
 namespace attn {
@@ -79,61 +77,27 @@ Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
                              ? load_description(run, assignments)
                              : load_experiment(options.path, assignments);
   require_resumable(run, before, now, options.changes);
-  for (const std::string& change : runtime_changes(before, now)) {
-    std::cerr << run.string() << ": " << change << "; resuming with the new value\n";
-  }
   return now;
 }
 
-// How a training run is divided: the sum of the gradients has one part for each thread, or for each
-// process whose threads share the products of a large model (BatchGradient).
-struct Division {
-  int64_t processes = 1, threads = 1;
-  int64_t parts() const { return processes * threads; }
-};
-
-// Whether both divisions have the same bits: their sums are nodes of one tree (tree_sum).
-bool same_bits(const Division& a, const Division& b, int64_t parameters) {
-  if (!divides_among_threads(std::max(a.threads, b.threads), parameters)) {
-    return a.processes == b.processes && a.threads == b.threads;
+// Results are bitwise reproducible only with the same processes and threads, on which the order of
+// sums depends. Sets the number of threads to that of the start unless --threads does; returns what
+// there is to say about it.
+std::string keep_threads(const fs::path& run, const Context& context, int64_t processes) {
+  const auto threads = recorded(run, kThreads, kMaxThreads);
+  if (!threads || context.device.is_cuda()) return "";
+  const int64_t started = recorded(run, kProcesses).value_or(1);
+  const bool kept = *threads == torch::get_num_threads();
+  if (!kept && !context.threads) torch::set_num_threads(static_cast<int>(*threads));
+  if (started == processes && (kept || !context.threads)) {
+    return kept ? ""
+                : run.string() + ": resuming with " + counted(*threads, "thread") +
+                      ", as at the start of the run (--threads overrides this)";
   }
-  const auto fits = [](const Division& d) {
-    return d.processes == 1 || std::has_single_bit(static_cast<uint64_t>(d.threads));
-  };
-  return a.parts() == b.parts() && (a.processes == b.processes || (fits(a) && fits(b)));
-}
-
-std::string text_of(const Division& division) {
-  const std::string threads = counted(division.threads, "thread");
-  return division.processes == 1 ? threads
-                                 : std::to_string(division.processes) + " processes of " + threads;
-}
-
-// Results are bitwise reproducible only with the same division. Sets the number of threads unless
-// --threads does; returns what there is to say about it.
-std::string keep_division(const fs::path& run, const Context& context,
-                          const ProcessGroup& processes) {
-  const auto started_threads = recorded(run, kThreads, kMaxThreads);
-  if (!started_threads || context.device.is_cuda()) return "";
-  const Division started{recorded(run, kProcesses).value_or(1), *started_threads};
-  const int64_t parameters = recorded(run, kParameters).value_or(0);
-  Division now{processes.world.size(), torch::get_num_threads()};
-  if (!context.threads && started.parts() % now.processes == 0) {
-    const Division kept{now.processes, started.parts() / now.processes};
-    if (kept.threads == now.threads && same_bits(started, kept, parameters)) return "";
-    const bool has_cores = now.processes == 1 || kept.threads <= processes.share.threads();
-    if (same_bits(started, kept, parameters) && has_cores) {
-      torch::set_num_threads(static_cast<int>(kept.threads));
-      return run.string() + ": resuming with " + text_of(kept) +
-             (kept.processes == started.processes
-                  ? ", as at the start of the run"
-                  : " for the same results as with " + text_of(started)) +
-             " (--threads overrides this)";
-    }
-  }
-  if (same_bits(started, now, parameters)) return "";
-  return run.string() + ": started with " + text_of(started) + ", resuming with " + text_of(now) +
-         (context.threads ? " (--threads)" : "") +
+  return run.string() + ": started with " + counted(started, "process", "processes") + " of " +
+         counted(*threads, "thread") + ", resuming with " +
+         counted(processes, "process", "processes") + " of " +
+         counted(torch::get_num_threads(), "thread") +
          "; results may differ from those of an uninterrupted run";
 }
 
@@ -155,8 +119,8 @@ PlannedTraining plan(const TrainOptions& options) {
                        : by_run             ? options.path
                                             : fs::path("runs") / options.path.stem();
   require_no_checkpoint(run);
-  require_place(run, InputKind::run, RunDirectory(run).results());
-  if (by_run || checkpoint_selector(options.path)) require_no_checkpoint(options.path);
+  require_place(run, InputKind::run);
+  require_no_checkpoint(options.path);
   const bool started = RunDirectory(run).has_run();
   if (!options.changes.empty() && !(started && options.resume)) {
     throw ConfigError("--change " + options.changes.front() +
@@ -198,14 +162,14 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
   const PlannedTraining planned = plan_together(options, context, world);
   const fs::path& run = planned.run;
   if (planned.finished) return report_finished(run, *planned.finished);
-  std::string division;
+  std::string threads;
   if (planned.started) {
-    on_all_ranks(world, [&] { division = keep_division(run, context, processes); });
+    on_all_ranks(world, [&] { threads = keep_threads(run, context, world.size()); });
   }
   const Experiment& experiment = planned.experiment;
   TrainingRun training(experiment, run, options.resume, context, options.patience, world,
                        options.changes);
-  if (!division.empty()) training.note(division);
+  if (!threads.empty()) training.note(threads);
   if (world.size() > 1) {
     const std::string binding = binding_note(processes, context.threads.has_value());
     if (!binding.empty()) training.note(binding);

@@ -30,13 +30,6 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Whether an evaluator gives the scores of another one, which may be missing.
-bool scores_alike(const EvaluatorConfig* former, EvaluatorConfig config) {
-  if (former == nullptr) return false;
-  config.every = former->every;
-  return write_config(*former) == write_config(config);
-}
-
 // Removes the result and head statistics of the run before its end, which it has not reached yet,
 // and renames its average: the checkpoints averaged may be gone.
 void remove_former_results(const RunDirectory& run, bool averages, Progress& progress) {
@@ -81,14 +74,6 @@ std::string divergence(const Experiment& experiment, const RunDirectory& run,
     if (record.value("kind", "") == "train") last = number_at(record, "ppl");
   }
   return diverged(last) ? text("training", last) : "";
-}
-
-// Recorded to detect deleted checkpoints later.
-void record_first_checkpoint(const RunDirectory& directory, int64_t step) {
-  auto run = read_run_file(directory);
-  if (!run || run->contains(kFirstCheckpoint)) return;
-  (*run)[kFirstCheckpoint] = step;
-  write_file_atomically(directory.run_file(), run->dump(2) + "\n");
 }
 
 }  // namespace
@@ -142,25 +127,15 @@ void TrainingRun::score_average() {
   }
 }
 
-// Scores the step with the evaluators that have no score of it, of the same text and options: a
-// resumed run with fewer steps or less patience than before ends at a step that was not known to be
-// the last, and its evaluators may have changed.
+// Scores the step with the evaluators that have no score of it: a resumed run with fewer steps or
+// less patience than before ends at a step that was not known to be the last.
 void TrainingRun::score_missing() {
   const auto scored = results_at(directory_, step());
-  // The checkpoint's config, not the run's, which the resume has changed. Without a checkpoint this
-  // process made the scores.
-  const ModelDirectory checkpoint(checkpoint_path(directory_.checkpoints(), step()));
-  const Experiment before = checkpoint.has_config() ? load_description(checkpoint) : experiment_;
-  for (size_t i = 0; i < evaluators_.size(); ++i) {
-    const Evaluator& evaluator = *evaluators_[i];
-    const auto found = scored.find(evaluator.name());
-    if (found != scored.end() && found->second.text == evaluator.text_key() &&
-        scores_alike(find_evaluator(before, evaluator.name()), experiment_.eval[i])) {
-      continue;
-    }
+  for (const auto& evaluator : evaluators_) {
+    if (scored.contains(evaluator->name())) continue;
     const auto begin = std::chrono::steady_clock::now();
-    const auto result = score(evaluator);
-    log_scores(kScores, evaluator, result, seconds_since(begin));
+    const auto result = score(*evaluator);
+    log_scores(kScores, *evaluator, result, seconds_since(begin));
   }
 }
 
@@ -348,7 +323,6 @@ void TrainingRun::write_checkpoint(const OptimizerState& whole) {
   save_training_state(saved.training_state(), *trainer_, whole);
   save_description(saved, experiment_, tokenizers_);
   directory.commit();
-  record_first_checkpoint(directory_, step());
   prune();
 }
 

@@ -5,9 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <numeric>
-#include <queue>
 #include <string>
 #include <vector>
 
@@ -117,30 +115,33 @@ void print_rows(const SweepPlan& plan, const std::vector<std::optional<RowCost>>
 
 void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
                   int64_t jobs, const std::filesystem::path& collection) {
-  double flops = 0.0;
+  double flops = 0.0, seconds = 0.0, unfinished = 0.0, longest = 0.0;
   int64_t finished = 0;
-  std::vector<double> seconds, unfinished;
-  for (const size_t i : start_order(plan)) {
-    const PlannedRun& run = plan.runs[i];
+  for (const PlannedRun& run : plan.runs) {
     const bool has_result = is_finished(run, collection);
     finished += has_result ? 1 : 0;
     const auto& cost = costs[run.row];
     if (!cost) continue;
     flops += cost->flops;
-    seconds.push_back(cost->seconds);
-    if (!has_result) unfinished.push_back(cost->seconds);
+    seconds += cost->seconds;
+    if (has_result) continue;
+    unfinished += cost->seconds;
+    longest = std::max(longest, cost->seconds);
   }
+  const auto count = static_cast<double>(jobs);
   std::printf("%zu runs", plan.runs.size());
-  if (!seconds.empty()) {
+  if (flops > 0) {
     std::printf(", %.2g FLOPs, %s with %lld at a time", flops,
-                duration_text(makespan({}, seconds, jobs)).c_str(), static_cast<long long>(jobs));
+                duration_text(std::max(seconds / count, longest)).c_str(),
+                static_cast<long long>(jobs));
   }
   std::printf(", in %s\n", plan.directory.c_str());
   if (finished > 0) {
     std::printf("(%lld of the runs %s finished", static_cast<long long>(finished),
                 finished == 1 ? "is" : "are");
-    if (!seconds.empty()) {
-      std::printf("; the others take %s", duration_text(makespan({}, unfinished, jobs)).c_str());
+    if (flops > 0) {
+      std::printf("; the others take %s",
+                  duration_text(std::max(unfinished / count, longest)).c_str());
     }
     std::printf(")\n");
   }
@@ -265,20 +266,6 @@ std::vector<size_t> start_order(const SweepPlan& plan) {
     return seed[a] != seed[b] ? seed[a] < seed[b] : flops[a] > flops[b];
   });
   return order;
-}
-
-double makespan(std::span<const double> running, std::span<const double> waiting, int64_t jobs) {
-  std::priority_queue<double, std::vector<double>, std::greater<>> ends(
-      std::greater<>(), {running.begin(), running.end()});
-  double last = running.empty() ? 0.0 : *std::max_element(running.begin(), running.end());
-  while (static_cast<int64_t>(ends.size()) < jobs) ends.push(0.0);
-  for (const double seconds : waiting) {
-    const double end = ends.top() + seconds;
-    ends.pop();
-    ends.push(end);
-    last = std::max(last, end);
-  }
-  return last;
 }
 
 void check_parameters(const SweepPlan& plan) {

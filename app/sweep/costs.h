@@ -109,10 +109,6 @@ double run_flops(const PlannedRun& run);
 /// (LPT), which shortens the makespan.
 std::vector<size_t> start_order(const SweepPlan& plan);
 
-/// Seconds until the last run ends, with `jobs` runs at a time, each started as soon as a job is
-/// free. `running` are the remaining seconds of runs that have already started.
-double makespan(std::span<const double> running, std::span<const double> waiting, int64_t jobs);
-
 /// Throws ConfigError naming the rows whose number of parameters, with a vocabulary of
 /// paper_vocabulary tokens, differs from the paper's by more than rounding. Without
 /// paper_vocabulary there is no check.

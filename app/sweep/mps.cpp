@@ -4,7 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "app/sweep/processes.h"
+#include "app/machine/shell.h"
 #include "base/file.h"
 #include "base/format.h"
 #include "base/hash.h"
@@ -17,9 +17,11 @@ namespace fs = std::filesystem;
 // Runs a line of shell, whose output is appended to `log`; returns whether it succeeded.
 bool shell(const std::string& line, const std::map<std::string, std::string>& environment,
            const fs::path& log) {
-  return run_process(
-             {.arguments = {"/bin/sh", "-c", line}, .environment = environment, .output = log})
-             .exit_code == 0;
+  std::string variables;
+  for (const auto& [name, value] : environment) {
+    variables += "export " + name + "=" + shell_quoted(value) + "; ";
+  }
+  return output_of("exec >>" + shell_quoted(log.string()) + "; " + variables + line).exit_code == 0;
 }
 
 constexpr const char* kAnswers = "echo get_server_list | timeout 10 nvidia-cuda-mps-control";

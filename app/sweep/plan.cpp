@@ -1,7 +1,8 @@
 #include "app/sweep/plan.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -68,17 +69,6 @@ void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRo
   }
 }
 
-bool matches(std::string_view name, std::string_view pattern) {
-  const size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return name == pattern;
-  if (!name.starts_with(pattern.substr(0, star))) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (size_t at = star; at <= name.size(); ++at) {
-    if (matches(name.substr(at), rest)) return true;
-  }
-  return false;
-}
-
 void select(std::vector<PlannedRow>& rows, const std::vector<std::string>& only) {
   if (only.empty()) return;
   std::vector<std::string> names;
@@ -89,7 +79,7 @@ void select(std::vector<PlannedRow>& rows, const std::vector<std::string>& only)
   for (const std::string& pattern : only) {
     bool found = false;
     for (PlannedRow& row : rows) {
-      if (!matches(row.name, pattern)) continue;
+      if (::fnmatch(pattern.c_str(), row.name.c_str(), 0) != 0) continue;
       row.selected = found = true;
     }
     if (!found) {
@@ -121,38 +111,7 @@ std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::str
                     (names.empty() ? "" : suggestion(chosen, names)));
 }
 
-// The runs that an earlier sweep into the directory planned, by row.
-std::map<std::string, int64_t> seeds_before(const fs::path& directory) {
-  std::map<std::string, int64_t> seeds;
-  try {
-    const fs::path path = directory / kSweepFile;
-    if (!fs::exists(path)) return {};
-    const Json plan = parse_json(read_file(path, kMaxPlanBytes), path.string());
-    for (const Json& row : plan.at("rows")) {
-      const auto count = row.at("seeds").get<int64_t>();
-      if (count > 0 && count <= kMaxSeeds) seeds[row.at("name").get<std::string>()] = count;
-    }
-  } catch (const std::exception&) {  // corrupt: the sweep rewrites it
-    return {};
-  }
-  return seeds;
-}
-
-void plan_seeds(const SweepRequest& request, SweepPlan& plan,
-                const std::vector<ExpandedRow>& rows) {
-  const std::map<std::string, int64_t> before = seeds_before(plan.directory);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    PlannedRow& row = plan.rows[i];
-    row.seeds_in_file = rows[i].row.seeds > 0 ? rows[i].row.seeds : plan.file.seeds;
-    row.seeds = row.seeds_in_file;
-    if (row.selected && request.seeds > 0) row.seeds = request.seeds;
-    const auto found = before.find(row.name);
-    if (!row.selected && found != before.end()) row.seeds = found->second;
-  }
-}
-
-// Without --only, since the report has all rows, and without --seeds, which the report adds where
-// no row has more runs.
+// Without --only, since the report has all rows.
 std::string command_of(const SweepRequest& request) {
   std::string command = "attn ";
   if (request.threads) command += "--threads " + std::to_string(*request.threads) + " ";
@@ -161,6 +120,7 @@ std::string command_of(const SweepRequest& request) {
     command += " --set " + shell_word(assignment);
   }
   if (!request.directory.empty()) command += " --run " + shell_word(request.directory.string());
+  if (request.seeds > 0) command += " --seeds " + std::to_string(request.seeds);
   return command;
 }
 
@@ -199,6 +159,7 @@ SweepRows read_rows(const fs::path& path) {
 void plan_rows(const SweepRequest& request, const std::vector<ExpandedRow>& rows,
                const std::vector<size_t>& baselines, SweepPlan& plan) {
   for (const ExpandedRow& row : rows) {
+    const int64_t in_file = row.row.seeds > 0 ? row.row.seeds : plan.file.seeds;
     plan.rows.push_back({.name = row.row.name,
                          .about = row.row.about,
                          .group = row.row.group,
@@ -206,7 +167,8 @@ void plan_rows(const SweepRequest& request, const std::vector<ExpandedRow>& rows
                          .paper = row.row.paper,
                          .experiment = resolve_row(request, plan.file, row),
                          .changed = {},
-                         .change = change_of(row.row, request.file.parent_path())});
+                         .change = change_of(row.row, request.file.parent_path()),
+                         .seeds = request.seeds > 0 ? request.seeds : in_file});
   }
 }
 
@@ -267,14 +229,12 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   }
   require_between("--seeds", request.seeds, 0, kMaxSeeds);
   plan.command = command_of(request);
-  plan.seeds = request.seeds;
   auto [file, rows, baselines] = read_rows(request.file);
   plan.file = std::move(file);
   require_rows_kept(request, rows);
   plan_rows(request, rows, baselines, plan);
   plan.metrics = chosen_metrics(plan);
   select(plan.rows, request.only);
-  plan_seeds(request, plan, rows);
   plan_runs(plan);
   return plan;
 }

@@ -24,10 +24,7 @@ struct PlannedRow {
   std::vector<std::string> changed;     ///< paths in which it differs from the first row
   std::optional<ProgramChange> change;  ///< of the program; std::nullopt: the sweep's own
   bool selected = true;                 ///< selected by --only
-  int64_t seeds_in_file = 1;            ///< runs that the file gives it
-  /// Runs planned for it: those of --seeds or the file; for a row that is not selected, those that
-  /// an earlier sweep into the directory planned, else those of the file.
-  int64_t seeds = 1;
+  int64_t seeds = 1;                    ///< runs planned for it
 };
 
 /// One run.
@@ -47,8 +44,7 @@ struct PlannedRun {
 struct SweepPlan {
   std::filesystem::path source;     ///< the sweep file
   std::filesystem::path directory;  ///< output directory
-  std::string command;              ///< trains all rows; without --seeds
-  int64_t seeds = 0;                ///< --seeds; 0: as in the file
+  std::string command;              ///< trains all rows
   SweepFile file;
   SweepMetrics metrics;  ///< with the defaults filled in
   std::vector<PlannedRow> rows;
@@ -81,7 +77,7 @@ void plan_runs(SweepPlan& plan);
 PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k);
 
 /// Reads the file and resolves every row before any row is trained. Throws ConfigError with the row
-/// and the path of the first error. An earlier sweep.json that cannot be read is ignored.
+/// and the path of the first error.
 SweepPlan plan_sweep(const SweepRequest& request);
 
 }  // namespace attn

@@ -1,7 +1,6 @@
 #include "app/sweep/processes.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,51 +43,25 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
   return all;
 }
 
-[[noreturn]] void fail_to_wait() {
-  throw DataError("cannot wait for a process: " + std::generic_category().message(errno));
-}
-
 ProcessEnd end_of(int status) {
   if (WIFSIGNALED(status)) return {.exit_code = 128 + WTERMSIG(status), .signalled = true};
   return {.exit_code = WEXITSTATUS(status), .signalled = false};
 }
 
-struct RunningProgram {
-  std::string path;
-  int descriptor = -1;  // keeps the file if its name is given to another; -1: none
-};
-
-RunningProgram find_running_program() {
-#ifdef __APPLE__
-  char name[4096];
-  uint32_t size = sizeof name;
-  if (_NSGetExecutablePath(name, &size) == 0) return {.path = name};
-  throw DataError("the program's own path is too long");
-#else
-  std::string path = std::filesystem::read_symlink("/proc/self/exe").string();
-  constexpr std::string_view kDeleted = " (deleted)";  // appended by the kernel
-  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
-  return {.path = path, .descriptor = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC)};
-#endif
-}
-
-const RunningProgram& running_program() {
-  static const RunningProgram program = find_running_program();
-  return program;
-}
-
-bool is_replaced(const RunningProgram& program) {
-  struct stat now = {};
-  struct stat then = {};
-  if (program.descriptor < 0 || ::fstat(program.descriptor, &then) != 0) return false;
-  return ::stat(program.path.c_str(), &now) != 0 || now.st_ino != then.st_ino ||
-         now.st_dev != then.st_dev;
-}
-
 }  // namespace
 
 std::filesystem::path program_path() {
-  return running_program().path;
+#ifdef __APPLE__
+  char name[4096];
+  uint32_t size = sizeof name;
+  if (_NSGetExecutablePath(name, &size) == 0) return name;
+  throw DataError("the program's own path is too long");
+#else
+  std::string path = std::filesystem::read_symlink("/proc/self/exe").string();
+  constexpr std::string_view kDeleted = " (deleted)";  // appended by the kernel after a build
+  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
+  return path;
+#endif
 }
 
 std::string describe(const ProcessEnd& end) {
@@ -110,9 +83,6 @@ pid_t start_process(const ProcessRequest& request) {
   if (output < 0) {
     throw_file_error("write", request.output, errno);
   }
-  const RunningProgram& self = running_program();
-  [[maybe_unused]] const int replaced =
-      arguments.front() == self.path && is_replaced(self) ? self.descriptor : -1;
   [[maybe_unused]] const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
@@ -124,9 +94,6 @@ pid_t start_process(const ProcessRequest& request) {
     ::setpgid(0, 0);
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
-#ifdef __linux__
-    if (replaced >= 0) ::fexecve(replaced, argv.data(), envp.data());
-#endif
     ::execve(argv[0], argv.data(), envp.data());
     ::_exit(127);
   }
@@ -147,19 +114,12 @@ pid_t wait_for_process(double seconds, ProcessEnd& end) {
       end = end_of(status);
       return child;
     }
-    if (child < 0 && errno != EINTR) fail_to_wait();
+    if (child < 0 && errno != EINTR) {
+      throw DataError("cannot wait for a process: " + std::generic_category().message(errno));
+    }
     if (std::chrono::steady_clock::now() >= until) return 0;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-}
-
-ProcessEnd run_process(const ProcessRequest& request) {
-  const pid_t child = start_process(request);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) fail_to_wait();
-  }
-  return end_of(status);
 }
 
 }  // namespace attn

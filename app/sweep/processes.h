@@ -10,8 +10,7 @@
 
 namespace attn {
 
-/// Path of the running program. From the first call on, start_process() runs the program as it is
-/// now, even if a build replaces its file; not if a launcher starts it.
+/// Path of the running program.
 std::filesystem::path program_path();
 
 /// How a child ended.
@@ -36,8 +35,5 @@ pid_t start_process(const ProcessRequest& request);
 /// Waits up to `seconds` for any child to exit. Returns its process id and sets `end`; returns 0 if
 /// none did.
 pid_t wait_for_process(double seconds, ProcessEnd& end);
-
-/// Starts a program and waits until it exits.
-ProcessEnd run_process(const ProcessRequest& request);
 
 }  // namespace attn

@@ -1,7 +1,9 @@
 #include "app/sweep/report.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <ranges>
 
 #include "app/experiment/find_checkpoint.h"
 #include "app/experiment/resume.h"
@@ -44,66 +46,17 @@ std::optional<int64_t> seed_of(const fs::path& run) {
   return seed && *seed >= 0 ? seed : std::nullopt;
 }
 
-// The run directories of a row: also of runs that failed before they wrote a config, and of
-// finished runs that have lost theirs.
+// The run directories of a row, by their seeds.
 std::vector<fs::path> runs_of(const fs::path& row) {
-  std::vector<std::pair<int64_t, fs::path>> found;
+  std::map<int64_t, fs::path> runs;
   if (!fs::is_directory(row)) return {};
   for (const auto& entry : fs::directory_iterator(row)) {
     const auto seed = seed_of(entry.path());
-    if (!seed || !entry.is_directory()) continue;
-    const RunDirectory run(entry.path());
-    if (run.has_config() || fs::exists(run.result()) || failure_of(entry.path())) {
-      found.emplace_back(*seed, entry.path());
-    }
+    if (seed && RunDirectory(entry.path()).has_config()) runs.emplace(*seed, entry.path());
   }
-  std::sort(found.begin(), found.end());
-  std::vector<fs::path> paths;
-  for (auto& [seed, path] : found) paths.push_back(std::move(path));
-  return paths;
+  const auto paths = std::views::values(runs);
+  return {paths.begin(), paths.end()};
 }
-
-// Finds finished runs whose texts have changed.
-class TextCheck {
- public:
-  explicit TextCheck(const fs::path& sweep) : hashes_(sweep / kTextHashes) {}
-
-  void look(const fs::path& run, const Experiment& row, const RunRecord& record) {
-    if (!record.is_finished()) return;
-    auto changed = changed_texts(run, row, hashes_);
-    (changed.empty() ? unchanged_ : changed_)[record.name] = std::move(changed);
-  }
-
-  // Results on files that have changed since are omitted, unless those of all runs have.
-  void mark(SweepResults& out) const {
-    if (changed_.empty()) return;
-    std::string list;
-    for (const auto& [name, texts] : changed_) {
-      list += list.empty() ? "" : ", ";
-      list += name + " (" + texts.front() + (texts.size() > 1 ? ", …)" : ")");
-    }
-    out.notes.push_back("data files have changed since these runs were trained or evaluated: " +
-                        list + (unchanged_.empty() ? "" : "; their results are omitted"));
-    if (unchanged_.empty()) return;
-    for (RowRecord& row : out.rows) {
-      for (RunRecord& run : row.runs) {
-        if (changed_.contains(run.name)) leave_out(run);
-      }
-    }
-  }
-
- private:
-  static void leave_out(RunRecord& run) {
-    run.state = RunState::omitted;
-    run.status = "finished on a different text";
-    run.scores = {};
-    run.sentences.clear();
-    run.curve.clear();
-  }
-
-  TextHashes hashes_;
-  std::map<std::string, std::vector<std::string>> changed_, unchanged_;
-};
 
 // The planned seeds of a row that are not among its runs.
 std::vector<int64_t> missing_seeds(const Json& row, int64_t first,
@@ -119,19 +72,18 @@ std::vector<int64_t> missing_seeds(const Json& row, int64_t first,
   return missing;
 }
 
-RunRecord without_results(const fs::path& run, const std::string& name, RunState state,
-                          const std::string& status) {
+RunRecord omitted(const fs::path& run, const std::string& name, const std::string& status) {
   RunRecord record;
   record.name = name;
   record.seed = seed_of(run).value_or(0);
-  record.state = state;
+  record.state = RunState::omitted;
   record.status = status;
   return record;
 }
 
-// A run that has a config. Throws DataError if one of its files is damaged.
-void add_configured(const fs::path& run, const std::string& name, const Experiment& experiment,
-                    RowRecord& row, RunReader& reader, TextCheck& texts, SweepResults& out) {
+// Throws DataError if a file of the run is damaged.
+void add_run(const fs::path& run, const std::string& name, const Experiment& experiment,
+                    RowRecord& row, RunReader& reader, SweepResults& out) {
   const Experiment own = load_description(run);
   if (run.filename() != "seed-" + std::to_string(own.seed)) {
     out.notes.push_back(name + ": its config.json has seed " + std::to_string(own.seed) +
@@ -142,17 +94,16 @@ void add_configured(const fs::path& run, const std::string& name, const Experime
     out.notes.push_back(name +
                         " was trained with a different config than the row has now: omitted");
     row.runs.push_back(
-        without_results(run, name, RunState::omitted, "trained with a different config"));
+        omitted(run, name, "trained with a different config"));
     return;
   }
   RunRecord record = reader.read(run, name, own, experiment);
   if (!row.change.empty()) record.commit = record.commit.substr(0, record.commit.find('+'));
-  texts.look(run, experiment, record);
   row.runs.push_back(record);
 }
 
 RowRecord read_row(const Json& json, const Experiment& experiment, const fs::path& directory,
-                   RunReader& reader, TextCheck& texts, SweepResults& out) {
+                   RunReader& reader, SweepResults& out) {
   RowRecord row;
   row.name = json.at("name").get<std::string>();
   row.about = json.at("about").get<std::string>();
@@ -170,24 +121,11 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
   }
   for (const fs::path& run : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
-    const bool configured = RunDirectory(run).has_config();
-    if (!configured && fs::exists(RunDirectory(run).result())) {
-      out.notes.push_back(name + ": config.json is missing: omitted; restore the file, or delete " +
-                          run.string() + " to retrain the run");
-      row.runs.push_back(without_results(run, name, RunState::omitted, "has lost its config.json"));
-      continue;
-    }
-    if (!configured) {
-      out.notes.push_back(name + " failed: " + failure_of(run).value_or("?"));
-      row.runs.push_back(
-          without_results(run, name, RunState::failed, "failed before its first step"));
-      continue;
-    }
     try {
-      add_configured(run, name, experiment, row, reader, texts, out);
+      add_run(run, name, experiment, row, reader, out);
     } catch (const DataError& error) {  // the results of the others are still reported
       out.notes.push_back(std::string(error.what()) + ": omitted");
-      row.runs.push_back(without_results(run, name, RunState::omitted, "has a damaged file"));
+      row.runs.push_back(omitted(run, name, "has a damaged file"));
     }
   }
   row.missing_seeds = missing_seeds(json, experiment.seed, row.runs);
@@ -205,23 +143,6 @@ void find_baselines(const Json& rows, SweepResults& out) {
     }
     out.rows[i].baseline = found->second;
   }
-}
-
-// The command that trains every run of the report: with --seeds if rows have other numbers of runs
-// than in the file, or if all have at most those of the last sweep.
-std::string sweep_command(const Json& plan, const SweepResults& out) {
-  const auto command = plan.at("command").get<std::string>();
-  const auto requested = plan.at("seeds").get<int64_t>();
-  int64_t most = 0;
-  bool as_in_file = true;
-  for (size_t i = 0; i < out.rows.size(); ++i) {
-    const auto count =
-        static_cast<int64_t>(out.rows[i].runs.size() + out.rows[i].missing_seeds.size());
-    most = std::max(most, count);
-    as_in_file &= count <= plan.at("rows").at(i).at("seeds_in_file").get<int64_t>();
-  }
-  if (most <= requested) return command + " --seeds " + std::to_string(requested);
-  return as_in_file ? command : command + " --seeds " + std::to_string(most);
 }
 
 // Trains a run's config again. The command in run.json is that of its start: it may have been
@@ -265,12 +186,11 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
   }
   out.notes = plan.value("tuning", std::vector<std::string>());
   RunReader reader(out, metrics, true);
-  TextCheck texts(directory);
   std::vector<Experiment> experiments;
   for (const Json& row : plan.at("rows")) {
     experiments.push_back(
         read_resolved(row.at("config"), "row " + row.at("name").get<std::string>()));
-    out.rows.push_back(read_row(row, experiments.back(), directory, reader, texts, out));
+    out.rows.push_back(read_row(row, experiments.back(), directory, reader, out));
   }
   const std::vector<size_t> first_equivalent = first_equivalent_runs(experiments);
   for (size_t i = 0; i < first_equivalent.size(); ++i) {
@@ -283,9 +203,8 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
     out.published.push_back(
         {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
   }
-  out.command = sweep_command(plan, out);
+  out.command = plan.at("command").get<std::string>();
   find_baselines(plan.at("rows"), out);
-  texts.mark(out);
   mark_incomparable(out, experiments);
   note_precisions(out, experiments);
   note_ineffective(out, experiments);

@@ -25,7 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Clock = std::chrono::steady_clock;
-using Stage = RunWork::Stage;
 
 constexpr double kLook = 0.5;             // seconds between polls
 constexpr double kWaitForOthers = 120.0;  // seconds for runs of a killed sweep to save and exit
@@ -126,24 +125,21 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
 class Sweep {
  public:
   Sweep(const SweepPlan& plan, const RunnerOptions& options)
-      : plan_(plan), options_(options), order_(start_order(plan)), work_(plan.runs.size()) {
+      : plan_(plan), options_(options), flops_done_before_(plan.runs.size()) {
     if (options.mps) {
       mps_.emplace(MpsServer::folder_of(plan.directory));
       if (!mps_->note().empty()) log(mps_->note());
     }
-    program_path();  // without a launcher, later runs have this version even after a build
     const int64_t slots = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
     for (int64_t i = 0; i < slots; ++i) slots_.push_back({.index = i});
-    for (const size_t i : order_) {
-      work_[i].flops = run_flops(plan.runs[i]);
+    for (const size_t i : start_order(plan)) {
       const bool finished = is_finished(plan.runs[i]);
       if (finished && read_result(plan.runs[i].directory)->end == RunEnd::diverged) {
         fail(i, std::string("diverged; ") + kDivergedRemedy);
       } else if (finished) {
         ++end_.finished;
-        work_[i].stage = Stage::finished;
       } else {
-        read_log(i);  // it may have been interrupted
+        flops_done_before_[i] = flops_done(i);  // it may have been interrupted
         waiting_.push_back(i);
       }
     }
@@ -166,35 +162,35 @@ class Sweep {
   }
 
  private:
-  RunProgress read_log(size_t run) {
-    const RunProgress progress = read_progress(plan_.runs[run], plan_.metrics);
+  double flops_done(size_t run) const {
+    const auto step = static_cast<double>(read_progress(plan_.runs[run], plan_.metrics).step);
     const auto steps = static_cast<double>(plan_.runs[run].experiment.train.steps);
-    work_[run].share = std::min(1.0, static_cast<double>(progress.step) / steps);
-    work_[run].seconds = progress.seconds;
-    return progress;
+    return std::min(1.0, step / steps) * run_flops(plan_.runs[run]);
   }
 
   // "3 of 60 runs finished, about 4 h 10 min left; B1/seed-1 4200/10000 ppl 6.31", once a minute on
-  // a terminal, elsewhere every five.
+  // a terminal, elsewhere every five. The time left is at the rate of all runs so far.
   void show_progress() {
     if (Clock::now() - shown_ < std::chrono::minutes(draws_on_stderr() ? 1 : 5)) return;
     shown_ = Clock::now();
     std::string running;
-    std::vector<RunWork> in_order;
-    for (const size_t i : order_) {
-      if (work_[i].stage == Stage::running) {
-        const RunProgress progress = read_log(i);
-        running += format("; %s %lld/%lld", plan_.runs[i].name.c_str(),
-                          static_cast<long long>(progress.step),
-                          static_cast<long long>(plan_.runs[i].experiment.train.steps));
-        if (progress.ppl > 0) running += " ppl " + decimal(progress.ppl, 2);
-      }
-      in_order.push_back(work_[i]);
+    double done = flops_finished_, left = 0.0;
+    for (const Slot& slot : slots_) {
+      if (slot.process == 0) continue;
+      const PlannedRun& run = plan_.runs[slot.run];
+      const RunProgress progress = read_progress(run, plan_.metrics);
+      const double flops = flops_done(slot.run);
+      done += flops - flops_done_before_[slot.run];
+      left += run_flops(run) - flops;
+      running += format("; %s %lld/%lld", run.name.c_str(), static_cast<long long>(progress.step),
+                        static_cast<long long>(run.experiment.train.steps));
+      if (progress.ppl > 0) running += " ppl " + decimal(progress.ppl, 2);
     }
-    for (const double flops : options_.later) in_order.push_back({.flops = flops});
-    const auto left = seconds_left(in_order, options_.jobs);
-    log(std::to_string(end_.finished) + " of " + std::to_string(work_.size()) + " runs finished" +
-        (left ? ", about " + duration_text(*left) + " left" : "") + running);
+    for (const size_t i : waiting_) left += run_flops(plan_.runs[i]) - flops_done_before_[i];
+    const double seconds = std::chrono::duration<double>(shown_ - begin_).count();
+    log(std::to_string(end_.finished) + " of " + std::to_string(plan_.runs.size()) +
+        " runs finished" +
+        (done > 0 ? ", about " + duration_text(seconds * left / done) + " left" : "") + running);
   }
 
   int64_t running() const {
@@ -223,14 +219,12 @@ class Sweep {
     } catch (const std::exception& error) {
       return fail(slot.run, std::string("not started: ") + error.what());
     }
-    work_[slot.run].stage = Stage::running;
     log(run.name + ": training");
   }
 
   void fail(size_t run, const std::string& why) {
     const std::string& name = plan_.runs[run].name;
     end_.failed.push_back({name, why});
-    work_[run].stage = Stage::stopped;
     log(name + ": FAILED  " + why);
   }
 
@@ -258,19 +252,15 @@ class Sweep {
     const PlannedRun& run = plan_.runs[slot.run];
     const auto result = finished_result(run.directory, run.experiment.train);
     if (end.exit_code == 0 && result) {
-      read_log(slot.run);
-      work_[slot.run].stage = Stage::finished;
+      flops_finished_ += run_flops(run) - flops_done_before_[slot.run];
       log(run.name + ": finished  " + results_text(plan_, *result));
       collect(run);
-    } else if (end_.interrupted || was_stopped(end)) {
-      work_[slot.run].stage = Stage::stopped;
-    } else if (slot.mps && !result && !is_own_error(end)) {
+    } else if (slot.mps && !end_.interrupted && !was_stopped(end) && !result && !is_own_error(end)) {
       // The end of the server, or a fault of one run, ends all runs of a GPU.
       log(run.name + ": " + failure_of(run, end, slot.log_begin) + "; resuming it without MPS");
       without_mps_.insert(slot.run);
-      work_[slot.run].stage = Stage::waiting;
       waiting_.push_back(slot.run);
-    } else {
+    } else if (!end_.interrupted && !was_stopped(end)) {
       fail(slot.run, failure_of(run, end, slot.log_begin));
     }
   }
@@ -289,9 +279,9 @@ class Sweep {
 
   const SweepPlan& plan_;
   RunnerOptions options_;
-  std::vector<size_t> order_;  // in which runs start
-  std::vector<RunWork> work_;
-  Clock::time_point shown_ = Clock::now();
+  std::vector<double> flops_done_before_;  // by earlier sweeps into the directory, by run
+  double flops_finished_ = 0.0;            // in runs that this sweep has finished
+  Clock::time_point begin_ = Clock::now(), shown_ = begin_;
   std::vector<Slot> slots_;
   std::vector<size_t> waiting_;
   std::optional<MpsServer> mps_;
@@ -317,23 +307,6 @@ std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible) {
 
 SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options) {
   return Sweep(plan, options).run();
-}
-
-std::optional<double> seconds_left(std::span<const RunWork> runs, int64_t jobs) {
-  double flops = 0.0, seconds = 0.0;
-  for (const RunWork& run : runs) {
-    if (run.stage == Stage::waiting) continue;
-    flops += run.share * run.flops;
-    seconds += run.seconds;
-  }
-  if (flops == 0.0) return {};
-  std::vector<double> running, waiting;
-  for (const RunWork& run : runs) {
-    if (run.stage == Stage::finished || run.stage == Stage::stopped) continue;
-    (run.stage == Stage::running ? running : waiting)
-        .push_back((1.0 - run.share) * run.flops * seconds / flops);
-  }
-  return makespan(running, waiting, jobs);
 }
 
 }  // namespace attn

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +18,6 @@ struct RunnerOptions {
   bool mps = false;                  ///< runs share a GPU under MPS (app/sweep/mps.h)
   std::string launcher;              ///< starts a run: "mpirun -np 2"; empty: one process
   std::filesystem::path collection;  ///< finished runs are added to it; empty: none
-  std::vector<double> later = {};    ///< FLOPs of runs that follow, for the time left
 };
 
 struct FailedRun {
@@ -41,18 +38,5 @@ std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible);
 /// Trains all unfinished runs. A failing run does not stop the others. SIGINT and SIGTERM
 /// (catch_stop_signals) are forwarded: the runs save and stop.
 SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options);
-
-/// A run, for the time that a sweep still needs.
-struct RunWork {
-  enum class Stage { waiting, running, finished, stopped };
-  Stage stage = Stage::waiting;
-  double flops = 0.0;    ///< FLOPs of the whole run
-  double share = 0.0;    ///< share of its updates that are done, from 0 to 1
-  double seconds = 0.0;  ///< time that these took, evaluations included
-};
-
-/// Seconds until the last run ends, runs given in the order in which they start, at the rate of
-/// those that run or have finished. std::nullopt if these have trained nothing yet.
-std::optional<double> seconds_left(std::span<const RunWork> runs, int64_t jobs);
 
 }  // namespace attn

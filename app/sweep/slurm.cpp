@@ -1,5 +1,6 @@
 #include "app/sweep/slurm.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -15,23 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// sbatch splits its lines itself: outside of quotes white space or # ends a word, and a backslash
-// escapes the next character.
+// sbatch splits its lines and expands % itself.
 std::string sbatch_word(const std::string& option, const std::string& value) {
-  for (const unsigned char c : value) {
-    if (c < 0x20 || c == 0x7f) {
-      throw ConfigError("--" + option + ": " + Json(value).dump() +
-                        ": control characters are not allowed in Slurm options; rename it");
-    }
-  }
-  if (value.find_first_of(" #'\"\\") == std::string::npos) return value;
-  std::string out(1, '"');
-  for (const char c : value) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  out += '"';
-  return out;
+  if (shell_word(value) == value && value.find('%') == std::string::npos) return value;
+  throw ConfigError("--" + option + ": " + Json(value).dump() +
+                    ": must be without white space, %, quotes and other characters that sbatch or "
+                    "a shell reads; rename it");
 }
 
 void directive(std::ostream& out, const std::string& option, const std::string& value) {
@@ -42,30 +32,6 @@ void directive(std::ostream& out, const std::string& option, const std::string& 
 // 0: the site's default.
 void directive(std::ostream& out, const std::string& option, int64_t count) {
   if (count > 0) directive(out, option, std::to_string(count));
-}
-
-// A path as a Slurm filename pattern: % is escaped as %%.
-std::string pattern_of(const fs::path& path) {
-  std::string out;
-  for (const char c : path.string()) {
-    if (c == '\\') {
-      throw ConfigError("--output: " + path.string() +
-                        ": a backslash disables Slurm's filename patterns; use another directory");
-    }
-    out += c;
-    if (c == '%') out += c;
-  }
-  return out;
-}
-
-// Its lines joined by "; ".
-std::string on_one_line(const std::string& text) {
-  std::string out;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty()) out += (out.empty() ? "" : "; ") + line;
-  }
-  return out;
 }
 
 // Signals interrupt `wait`, so it is repeated until the program has ended. Only USR1, the notice
@@ -157,7 +123,7 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   if (slurm.at_once > 0) array.append("%").append(std::to_string(slurm.at_once));
   out << "#!/bin/bash\n# Made by attn sweep --slurm; task i trains run i of the list below.\n";
   directive(out, "job-name", std::string("attn-").append(plan.source.stem().string()));
-  directive(out, "array", array);
+  out << "#SBATCH --array=" << array << "\n";
   directive(out, "partition", slurm.partition);
   directive(out, "account", slurm.account);
   directive(out, "time", slurm.time);
@@ -168,8 +134,8 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   directive(out, "nodes", slurm.nodes);
   directive(out, "gpus-per-task", slurm.gpus_per_task);
   directive(out, "chdir", fs::current_path().string());
-  directive(out, "output", pattern_of(fs::absolute(plan.directory)) + "/slurm-%A_%a.out");
-  out << "#SBATCH --requeue\n#SBATCH --open-mode=append\n"
+  out << "#SBATCH --output=" << sbatch_word("output", fs::absolute(plan.directory).string())
+      << "/slurm-%A_%a.out\n#SBATCH --requeue\n#SBATCH --open-mode=append\n"
       << "#SBATCH --signal=B:USR1@" << slurm.notice << "\n";
   for (const std::string& option : slurm.options) out << "#SBATCH " << option << "\n";
   out << "\n";
@@ -195,26 +161,16 @@ std::string submit_to_slurm(const SweepPlan& plan, const SlurmCommand& command, 
         ": this build has no MPI; install it and build again (ATTN_MPI=1 ./run build)");
   }
   make_directories(plan.directory);
-  const fs::path script = plan.directory / "slurm.sh", answer = plan.directory / "sbatch.out";
+  const fs::path script = plan.directory / "slurm.sh";
   write_file_atomically(script, slurm_script(plan, command));
-  if (!submit) {
-    return "written: " + script.string() + "; submit it with: sbatch " +
-           shell_quoted(script.string());
-  }
-  fs::remove(answer);
-  const ProcessEnd end =
-      run_process({.arguments = {"/bin/sh", "-c", "exec sbatch \"$1\"", "sh", script.string()},
-                   .environment = {},
-                   .output = answer});
-  const std::string text = on_one_line(read_file(answer));
-  if (end.exit_code == 127) {
+  const std::string submission = "sbatch " + shell_quoted(script.string());
+  if (!submit) return "written: " + script.string() + "; submit it with: " + submission;
+  auto [code, text] = output_of(submission);
+  if (code == 127) {
     throw DataError("sbatch not found; submit " + script.string() + " on a machine with Slurm");
   }
-  if (end.exit_code != 0) {
-    // sbatch starts its own lines with its name.
-    const std::string where = text.starts_with("sbatch: ") ? "" : "sbatch: ";
-    throw DataError(where + text + " (script: " + script.string() + ")");
-  }
+  std::ranges::replace(text, '\n', ';');
+  if (code != 0) throw DataError(text + " (script: " + script.string() + ")");
   return text;
 }
 

@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
-#include "train/checkpoint_store.h"
 
 namespace attn {
 namespace {
@@ -33,13 +32,6 @@ std::string text_of(const std::vector<std::string>& runs) {
   const std::string text = joined(std::span(runs).first(shown), ", ");
   return runs.size() == shown ? text
                               : text + " and " + std::to_string(runs.size() - shown) + " more";
-}
-
-// Whether a run has a result but no checkpoint from which it could be extended, as runs that were
-// taken from a collection.
-bool lacks_checkpoints(const PlannedRun& run) {
-  const RunDirectory directory(run.directory);
-  return read_result(directory) && list_checkpoints(directory.checkpoints()).empty();
 }
 
 // Regular files only, so that a link in a collection copies nothing from elsewhere.
@@ -81,13 +73,6 @@ void copy_run(const fs::path& from, const fs::path& to) {
   copy.commit();
 }
 
-void collect_heads(const RunDirectory& run, const RunDirectory& place) {
-  if (!fs::exists(run.heads())) return;
-  const std::string heads = read_file(run.heads());
-  if (fs::exists(place.heads()) && read_file(place.heads()) == heads) return;
-  write_file_atomically(place.heads(), heads);
-}
-
 void copy_vocabularies(const fs::path& from, const fs::path& to) {
   if (!fs::is_directory(from / kVocabulary)) return;
   for (const auto& entry : fs::directory_iterator(from / kVocabulary)) {
@@ -124,42 +109,22 @@ RunStatus inspect_run(const PlannedRun& run) {
 
 RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics) {
   RunProgress progress;
-  double training = 0.0, evaluations = 0.0;
   for (const Json& record : read_metrics(run.directory)) {
     const std::string kind = record.value("kind", "");
-    evaluations += number_at(record, "eval_seconds").value_or(0);
-    if (kind == "train") {
-      progress.step = step_of(record);
-      training = number_at(record, "seconds").value_or(0);
-    } else if (kind == "eval" && record.value("name", "") == metrics.evaluators[Metric::loss]) {
+    if (kind == "train") progress.step = step_of(record);
+    if (kind == "eval" && record.value("name", "") == metrics.evaluators[Metric::loss]) {
       progress.ppl = number_at(record, "ppl").value_or(0);
     }
   }
-  progress.seconds = training + evaluations;
   return progress;
 }
 
 void check_unchanged(const SweepPlan& plan) {
-  std::vector<std::string> changed, not_extendable, texts;
+  std::vector<std::string> changed, texts;
   TextHashes hashes(plan.directory / kTextHashes);
   for (const PlannedRun& run : plan.runs) {
-    const RunStatus status = inspect_run(run);
-    add(changed, run.name, status.changed);
-    if (status.stage == RunStage::started && lacks_checkpoints(run)) {
-      not_extendable.push_back(run.name);
-    }
+    add(changed, run.name, inspect_run(run).changed);
     add(texts, run.name, changed_texts(run.directory, run.experiment, hashes));
-  }
-  // The report has the rows that are not selected, too.
-  for (size_t i = 0; i < plan.rows.size(); ++i) {
-    if (plan.rows[i].selected) continue;
-    for (int64_t k = 0; k < plan.rows[i].seeds; ++k) {
-      const PlannedRun run = run_of(plan, i, k);
-      try {
-        add(changed, run.name, inspect_run(run).changed);
-      } catch (const DataError&) {  // a damaged file, which the report names
-      }
-    }
   }
   const std::string source = plan.source.string(), directory = plan.directory.string();
   if (!changed.empty()) {
@@ -167,13 +132,6 @@ void check_unchanged(const SweepPlan& plan) {
                       "; train them with the former options (--set applies to all rows), rename "
                       "the changed rows, or delete their directories in " +
                       directory);
-  }
-  if (!not_extendable.empty()) {
-    throw DataError(source +
-                    ": finished with fewer steps, and their checkpoints, from which they "
-                    "would be extended, are missing: " +
-                    text_of(not_extendable) + "; delete the runs in " + directory +
-                    " to train them again");
   }
   if (!texts.empty()) {
     throw DataError(source +
@@ -219,10 +177,7 @@ bool is_finished(const PlannedRun& run, const fs::path& collection) {
 void collect_run(const PlannedRun& run, const fs::path& collection) {
   const fs::path place = collection / run.name;
   if (inspect_run(run).stage != RunStage::finished) return;
-  if (RunDirectory(place).has_config() && finished_result(place, run.experiment.train)) {
-    collect_heads(run.directory, place);  // may be made after the run was collected
-    return;
-  }
+  if (RunDirectory(place).has_config() && finished_result(place, run.experiment.train)) return;
   copy_vocabularies(run.directory.parent_path().parent_path(), collection);
   copy_run(run.directory, place);  // replaces that of a shorter run
 }

@@ -32,14 +32,12 @@ RunStatus inspect_run(const PlannedRun& run);
 /// Progress of a run, from its log.
 struct RunProgress {
   int64_t step = 0;
-  double ppl = 0.0;      ///< perplexity of the last validation; 0: none yet
-  double seconds = 0.0;  ///< of training and evaluations
+  double ppl = 0.0;  ///< perplexity of the last validation; 0: none yet
 };
 RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics);
 
-/// Throws ConfigError naming runs whose row has changed since they were trained, selected or not,
-/// or DataError naming runs whose data files have changed, or which cannot be extended to
-/// train.steps since they have no checkpoints.
+/// Throws ConfigError naming runs whose row has changed since they were trained,
+/// or DataError naming runs whose data files have changed.
 void check_unchanged(const SweepPlan& plan);
 
 /// Copies the vocabularies and the finished runs of a collection into the sweep directory, without

@@ -123,7 +123,6 @@ Json describe(const SweepPlan& plan) {
                     {"group", row.group},
                     {"baseline", plan.rows[row.baseline].name},
                     {"seeds", row.seeds},
-                    {"seeds_in_file", row.seeds_in_file},
                     {"paper", write_config(row.paper)},
                     {"changed", row.changed},
                     {"change", row.change ? record(*row.change) : Json()},
@@ -132,7 +131,6 @@ Json describe(const SweepPlan& plan) {
   return {{"source", plan.source.string()},
           {kSourceFromHere, fs::proximate(plan.source, plan.directory).string()},
           {"command", plan.command},
-          {"seeds", plan.seeds},
           {"about", plan.file.about},
           {"published", write_config(plan.file).at("published")},
           {"metrics", write_config(plan.metrics)},
@@ -213,35 +211,16 @@ int end_of(const SweepPlan& plan, const SweepEnd& end, bool trials) {
   return finished == all ? 0 : static_cast<int>(ExitCode::data);
 }
 
-// The directory must be free, or that of an earlier sweep with one of these rows.
+// The directory must be free, or that of an earlier sweep of this file.
 void require_free_place(const SweepPlan& plan) {
   const fs::path& directory = plan.directory;
-  std::vector<fs::path> files;
-  for (const char* name : {kSweepFile, "slurm.sh", "sbatch.out", "vocabulary", "cache"}) {
-    files.push_back(directory / name);
-  }
-  for (const char* name : kReportFiles) files.push_back(directory / name);
-  bool started = false;  // then a sweep.json that was lost or damaged is written again
-  for (const PlannedRun& run : plan.runs) {
-    files.push_back(run.config());
-    started |= fs::exists(RunDirectory(run.directory).lock());
-  }
-  if (started) files.clear();
-  require_place(directory, InputKind::sweep_directory, files);
-  if (kind_of(directory) != InputKind::sweep_directory) return;
+  require_place(directory, InputKind::sweep_directory);
   const fs::path written = directory / kSweepFile;
-  const Json before = parse_json(read_file(written), written.string());
-  const auto planned = [&](const Json& row) {
-    return std::ranges::find(plan.rows, row.value("name", ""), &PlannedRow::name) !=
-           plan.rows.end();
-  };
-  const fs::path other = directory / before.value(kSourceFromHere, "");
+  if (!fs::exists(written)) return;
+  const Json before = parse_json(read_file(written, kMaxPlanBytes), written.string());
   std::error_code moved;
-  const Json rows = before.value("rows", Json::array());
-  const bool same = fs::is_regular_file(other, moved)
-                        ? fs::equivalent(other, plan.source, moved)
-                        : rows.empty() || std::ranges::any_of(rows, planned);
-  if (same) return;
+  const fs::path other = directory / before.value(kSourceFromHere, "");
+  if (!fs::is_regular_file(other, moved) || fs::equivalent(other, plan.source, moved)) return;
   throw ConfigError(directory.string() + ": contains runs of another sweep, " +
                     before.value("source", "") + "; choose another directory for " +
                     plan.source.string() + " with --run");
@@ -271,9 +250,9 @@ CostOptions cost_options(const SweepPlan& plan, const SweepOptions& options,
   return cost;
 }
 
-// Trains the runs of a plan, or submits them. `later`: FLOPs of the runs that follow trials.
+// Trains the runs of a plan, or submits them.
 int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& context,
-               const std::vector<double>& later = {}) {
+               bool trials = false) {
   require_free_place(plan);
   check_parameters(plan);
   if (!options.collection.empty()) {
@@ -299,8 +278,8 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
     }
     std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !options.no_submit)
               << "\nwhen the jobs have finished, "
-              << (later.empty() ? "run: attn report " + shell_word(plan.directory.string())
-                                : "run the same command again for what follows these trials")
+              << (trials ? "run the same command again for what follows these trials"
+                          : "run: attn report " + shell_word(plan.directory.string()))
               << "\n";
     return 0;
   }
@@ -322,9 +301,8 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
                                  .gpus = cost.gpus,
                                  .mps = mps,
                                  .launcher = options.launcher,
-                                 .collection = options.collection,
-                                 .later = later}),
-                !later.empty());
+                                 .collection = options.collection}),
+                trials);
 }
 
 }  // namespace
@@ -350,9 +328,7 @@ int sweep(const SweepOptions& options, const Context& context) {
   while (trials && has_unfinished(*trials)) {
     SweepOptions of_trials = options;
     if (!options.collection.empty()) of_trials.collection /= "tune";
-    std::vector<double> later;
-    for (const PlannedRun& run : plan.runs) later.push_back(run_flops(run));
-    const int code = train_plan(*trials, of_trials, context, later);
+    const int code = train_plan(*trials, of_trials, context, true);
     if (has_unfinished(*trials)) return code;  // a trial that diverged has finished
     trials = plan_trials(plan);                // with an edge of the grid extended
   }

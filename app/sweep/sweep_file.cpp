@@ -181,33 +181,16 @@ std::vector<ExpandedRow> expand(const SweepRow& row) {
 
 std::vector<size_t> resolve_baselines(const std::vector<ExpandedRow>& rows) {
   std::vector<std::string> names;
-  for (const ExpandedRow& row : rows) names.push_back(row.row.name);
-  const auto place = [&](size_t i) {
-    return "row " + names[i] + ": baseline: \"" + rows[i].row.baseline + "\"";
-  };
-  std::vector<size_t> baselines(rows.size(), 0);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const std::string& baseline = rows[i].row.baseline;
-    if (baseline.empty()) continue;
-    if (i == 0) {
-      throw ConfigError(place(i) +
-                        " must not be set for the first row, which is the default baseline");
+  std::vector<size_t> baselines;
+  for (const ExpandedRow& row : rows) {
+    const std::string& baseline = row.row.baseline;
+    const auto found = std::ranges::find(names, baseline);
+    if (!baseline.empty() && found == names.end()) {
+      throw ConfigError("row " + row.row.name + ": baseline: \"" + baseline +
+                        "\": no row above it has that name" + suggestion(baseline, names));
     }
-    if (baseline == names[i]) throw ConfigError(place(i) + ": a row cannot be its own baseline");
-    const auto found = std::find(names.begin(), names.end(), baseline);
-    if (found == names.end()) {
-      throw ConfigError(place(i) + ": no such row" + suggestion(baseline, names));
-    }
-    baselines[i] = static_cast<size_t>(found - names.begin());
-  }
-  for (size_t i = 0; i < rows.size(); ++i) {  // a cycle would test the same difference twice
-    size_t steps = 0;
-    for (size_t at = i; at != 0; at = baselines[at]) {
-      if (++steps > rows.size()) {
-        throw ConfigError(
-            place(i) + " is part of a cycle; every chain of baselines must end at the first row");
-      }
-    }
+    baselines.push_back(baseline.empty() ? 0 : static_cast<size_t>(found - names.begin()));
+    names.push_back(row.row.name);
   }
   return baselines;
 }

@@ -71,7 +71,7 @@ struct SweepRow {
     visit("binary", self.binary, "a build of attn that trains the row, relative to this file");
     visit("seeds", self.seeds, "runs with different seeds; 0: as given for the sweep");
     visit("baseline", self.baseline,
-          "name of the row that this one is compared with; empty: the first row");
+          "name of the row above that this one is compared with; empty: the first row");
     visit("paper", self.paper, "the paper's results, for the report");
   }
   bool operator==(const SweepRow&) const = default;
@@ -190,8 +190,7 @@ struct ExpandedRow {
 /// than kMaxSweepRuns combinations, and for a tag in both grid and set.
 std::vector<ExpandedRow> expand(const SweepRow& row);
 
-/// The baseline of each row, by default the first. Throws ConfigError for an unknown one and for a
-/// cycle.
+/// The baseline of each row, by default the first. Throws ConfigError for one that is not above it.
 std::vector<size_t> resolve_baselines(const std::vector<ExpandedRow>& rows);
 
 }  // namespace attn

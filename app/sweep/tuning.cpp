@@ -53,7 +53,7 @@ SweepPlan plan_grid(const SweepPlan& plan, const Json& grid) {
     for (PlannedRow& trial : with_settings(row, grid)) {
       trial.group = row.name;
       trial.baseline = 0;
-      trial.seeds = trial.seeds_in_file = 1;
+      trial.seeds = 1;
       trial.selected = true;  // the choice of settings does not depend on --only
       trial.experiment.train.steps = plan.file.tune.at("updates");
       std::erase_if(trial.experiment.eval,
