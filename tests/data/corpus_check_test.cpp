@@ -73,31 +73,28 @@ TEST_CASE("lines across buffer boundaries are complete, very long ones are trunc
   CHECK_FALSE(reader.next(line));
 }
 
-TEST_CASE("a missing file and a directory are named") {
+TEST_CASE("texts that cannot be used stop, with file and line") {
+  const ParallelTexts good("a\nb\n", "c\nd");
+  CHECK(good.check().kept() == 2);
+  CHECK(good.check().text() ==
+        std::vector<std::string>{good.source.string() + " and " + good.target.string() +
+                                 ": 2 pairs, 2 used"});
+  const auto check = [](const std::string& source, const std::string& target) {
+    ParallelTexts(source, target).check();
+  };
+  CHECK_THROWS_WITH(check("a\nb\nc\nd\n", "a\nb\n"),
+                    contains("train.en' has 4 lines") && contains("train.de' has 2"));
+  CHECK_THROWS_WITH(check("a\n", "a\nb\nc"),
+                    contains("train.en' has 1 lines") && contains("train.de' has 3"));
+  CHECK_THROWS_WITH(check("", ""), contains("is empty"));
+  CHECK_THROWS_WITH(check("\n\n", "a\nb\n"), contains("no pair with text"));
+  CHECK_THROWS_WITH(check("a\n", "\x1F\x8B\x08\n"),
+                    contains("train.de: compressed by gzip; decompress it first"));
   const TemporaryDirectory directory;
   CHECK_THROWS_WITH(LineReader(directory / "none"), contains("none': No such file"));
   LineReader reader(directory.path());
   std::string line;
   CHECK_THROWS_AS(reader.next(line), DataError);
-}
-
-TEST_CASE("good texts are reported as good") {
-  const ParallelTexts texts("a\nb\n", "c\nd");
-  const CorpusReport report = texts.check();
-  CHECK(report.lines == 2);
-  CHECK(report.kept() == 2);
-  CHECK(report.text() == std::vector<std::string>{texts.source.string() + " and " +
-                                                  texts.target.string() + ": 2 pairs, 2 used"});
-}
-
-TEST_CASE("unequal line counts stop with both counts and files") {
-  const ParallelTexts texts("a\nb\nc\nd\n", "a\nb\n");
-  CHECK_THROWS_AS(texts.check(), DataError);
-  CHECK_THROWS_WITH(texts.check(),
-                    contains("train.en' has 4 lines") && contains("train.de' has 2"));
-  const ParallelTexts other("a\n", "a\nb\nc");
-  CHECK_THROWS_WITH(other.check(),
-                    contains("train.en' has 1 lines") && contains("train.de' has 3"));
 }
 
 TEST_CASE("empty lines are counted and the first few named with their file") {
@@ -129,11 +126,6 @@ TEST_CASE("a little invalid UTF-8 is dropped, much of it is an error") {
                                       contains("train.de:149") && contains("iconv"));
 }
 
-TEST_CASE("texts without a usable pair stop") {
-  CHECK_THROWS_WITH(ParallelTexts("", "").check(), contains("is empty"));
-  CHECK_THROWS_WITH(ParallelTexts("\n\n", "a\nb\n").check(), contains("no pair with text"));
-}
-
 TEST_CASE("a line that is cut is overlong, even when the cut splits a character") {
   std::string wide = "x";
   while (wide.size() <= LineReader::max_bytes) wide += "ü";
@@ -149,11 +141,6 @@ TEST_CASE("a pair with two faults is counted once") {
   CHECK(report.kept() == 300);
   CHECK(report[PairProblem::invalid_utf8].count == 1);
   CHECK(report[PairProblem::empty].count == 0);
-}
-
-TEST_CASE("a compressed text is an error that names it") {
-  CHECK_THROWS_WITH(ParallelTexts("a\n", "\x1F\x8B\x08\n").check(),
-                    contains("train.de: compressed by gzip; decompress it first"));
 }
 
 TEST_CASE("UTF-16 is named as such, although most of it is valid UTF-8") {

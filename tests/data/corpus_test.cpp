@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -62,16 +63,15 @@ struct Texts {
   }
 };
 
-std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> content(
-    const EncodedCorpus& corpus) {
-  std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> pairs;
+using Pairs = std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>>;
+
+Pairs content(const EncodedCorpus& corpus) {
+  Pairs pairs;
   for (int64_t i = 0; i < corpus.size(); ++i) {
     pairs.emplace_back(corpus.source(i).to_vector(), corpus.target(i).to_vector());
   }
   return pairs;
 }
-
-using Pairs = std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>>;
 
 }  // namespace
 
@@ -149,10 +149,16 @@ TEST_CASE("the second start opens the cache with the same content") {
   CHECK(second.report().lines == 300);
 }
 
-TEST_CASE("other content makes another cache file: text, tokenizer, limit") {
+TEST_CASE("other content makes another cache file: text, tokenizer, limit; another name does not") {
   Texts texts(100);
   load_corpus(texts.request);
   CHECK(texts.built());
+  const auto moved = texts.directory / "moved.en";
+  fs::rename(texts.request.source, moved);
+  texts.request.source = moved;
+  load_corpus(texts.request);
+  CHECK_THAT(texts.said, contains("moved.en"));
+  CHECK_FALSE(texts.built());
   SECTION("one letter") {
     write_text(texts.request.target, "x" + read_file(texts.request.target));
   }
@@ -165,18 +171,6 @@ TEST_CASE("other content makes another cache file: text, tokenizer, limit") {
   load_corpus(texts.request);
   CHECK(texts.built());
   CHECK(texts.cache_files().size() == 2);
-}
-
-TEST_CASE("a text under another name or time has the same cache") {
-  Texts texts(100);
-  load_corpus(texts.request);
-  CHECK(texts.built());
-  const auto moved = texts.directory / "moved.en";
-  fs::rename(texts.request.source, moved);
-  texts.request.source = moved;
-  const EncodedCorpus corpus = load_corpus(texts.request);
-  CHECK_THAT(texts.said, contains("moved.en"));
-  CHECK_FALSE(texts.built());
 }
 
 TEST_CASE("a text that changes while it is encoded leaves no cache under the old one's key") {
@@ -254,35 +248,26 @@ TEST_CASE("the length limit includes EOS; 0 is no limit") {
   CHECK_THROWS_WITH(load_corpus(texts.request), contains("data.max_length"));
 }
 
-TEST_CASE("bad texts leave no cache file behind") {
-  Texts texts(100);
-  texts.target_lines.pop_back();
-  texts.write();
-  CHECK_THROWS_AS(load_corpus(texts.request), DataError);
-  CHECK_FALSE(fs::exists(texts.request.cache_directory));
-  texts.target_lines.push_back("lak");
-  texts.request.max_length = 1;
-  texts.write();
-  CHECK_THROWS_AS(load_corpus(texts.request), DataError);
-  CHECK(texts.cache_files().empty());
-}
-
-TEST_CASE("a cache that cannot be written is reported with its place") {
-  Texts texts(10);
-  write_text(texts.directory / "file", "");
-  texts.request.cache_directory = texts.directory / "file" / "cache";
-  CHECK_THROWS_AS(load_corpus(texts.request), DataError);
-  CHECK_THROWS_WITH(load_corpus(texts.request), contains("file/cache"));
-}
-
-TEST_CASE("a full disk is an error and leaves no files behind") {
+TEST_CASE("a full disk and bad texts are errors and leave no cache file behind") {
   Texts texts(5000);
   {
     const FileSizeLimit limit(40'000);
     CHECK_THROWS_WITH(load_corpus(texts.request),
                       contains("cannot write '") && contains("File too large"));
   }
+  texts.request.max_length = 1;
+  CHECK_THROWS_AS(load_corpus(texts.request), DataError);
+  texts.request.max_length = 256;
+  texts.target_lines.pop_back();
+  texts.write();
+  CHECK_THROWS_AS(load_corpus(texts.request), DataError);
   CHECK(texts.cache_files().empty());
+  texts.target_lines.push_back("lak");
+  texts.write();
+  write_text(texts.directory / "file", "");
+  texts.request.cache_directory = texts.directory / "file" / "cache";
+  CHECK_THROWS_WITH(load_corpus(texts.request), contains("file/cache"));
+  texts.request.cache_directory = texts.directory / "cache";
   CHECK(load_corpus(texts.request).size() == 5000);
 }
 
@@ -337,26 +322,25 @@ TEST_CASE("a cache with correct hashes and invalid content is rejected") {
     std::memcpy(words.data(), &header, sizeof header);
     parse_corpus(bytes, "forged");
   };
+  using Words = std::vector<uint64_t>;
+  using Change = std::function<void(CorpusHeader&, Words&)>;
   CHECK_NOTHROW(forged([](auto&, auto&) {}));
-  CHECK_THROWS_AS(forged([](auto&, auto& w) { w[sizeof(CorpusHeader) / 8] = ~0ULL; }), DataError);
-  CHECK_THROWS_AS(forged([](auto& h, auto&) { h.source_size = h.target_size = 5; }), DataError);
-  CHECK_THROWS_AS(forged([](auto& h, auto&) { h.target_bos = h.target_size; }), DataError);
-  CHECK_THROWS_AS(forged([](auto& h, auto&) { h.source_size = uint64_t{1} << 40; }), DataError);
-  CHECK_THROWS_AS(forged([](auto& h, auto&) { h.dropped[1][0] = ~uint64_t{0}; }), DataError);
-  CHECK_THROWS_AS(forged([](auto& h, auto&) { h.pairs = ~uint64_t{0} / 8; }), DataError);
-  CHECK_THROWS_AS(forged([](auto& h, auto&) { h.tokens = ~uint64_t{0} - 3; }), DataError);
-  CHECK_THROWS_AS(forged([](auto& h, auto&) { h.token_bytes = 4; }), DataError);
-  CHECK_THROWS_AS(forged([](auto& h, auto&) { h.token_bytes = 0; }), DataError);
-  CHECK_THROWS_AS(forged([](auto& h, auto& w) {
-                    const size_t offsets_at = w.size() - h.pairs - (2 * h.pairs + 1);
-                    std::swap(w[offsets_at + 3], w[offsets_at + 9]);
-                  }),
-                  DataError);
-  CHECK_THROWS_AS(forged([](auto& h, auto& w) {
-                    const size_t offsets_at = w.size() - h.pairs - (2 * h.pairs + 1);
-                    w[offsets_at + 2 * h.pairs] = uint64_t{1} << 50;
-                  }),
-                  DataError);
+  const auto offsets_at = [](const CorpusHeader& h, const Words& w) {
+    return w.size() - h.pairs - (2 * h.pairs + 1);
+  };
+  const std::vector<Change> changes = {
+      [](auto&, auto& w) { w[sizeof(CorpusHeader) / 8] = ~0ULL; },
+      [](auto& h, auto&) { h.source_size = h.target_size = 5; },
+      [](auto& h, auto&) { h.target_bos = h.target_size; },
+      [](auto& h, auto&) { h.source_size = uint64_t{1} << 40; },
+      [](auto& h, auto&) { h.dropped[1][0] = ~uint64_t{0}; },
+      [](auto& h, auto&) { h.pairs = ~uint64_t{0} / 8; },
+      [](auto& h, auto&) { h.tokens = ~uint64_t{0} - 3; },
+      [](auto& h, auto&) { h.token_bytes = 4; },
+      [](auto& h, auto&) { h.token_bytes = 0; },
+      [&](auto& h, auto& w) { std::swap(w[offsets_at(h, w) + 3], w[offsets_at(h, w) + 9]); },
+      [&](auto& h, auto& w) { w[offsets_at(h, w) + 2 * h.pairs] = uint64_t{1} << 50; }};
+  for (const Change& change : changes) CHECK_THROWS_AS(forged(change), DataError);
 }
 
 TEST_CASE("a cache file of other texts under the expected name is not used") {
@@ -374,21 +358,17 @@ TEST_CASE("a cache file of other texts under the expected name is not used") {
   CHECK_THAT(texts.said, contains("stale cache"));
 }
 
-TEST_CASE("vocabularies beyond 16 bits keep their tokens") {
+TEST_CASE("vocabularies beyond 16 bits keep their tokens, and none takes tokens outside") {
   const Pairs pairs = {{{0, 65535, 65536, 99'999}, {3}}, {{70'000}, {1, 2}}};
-  const EncodedCorpus corpus(pairs, {100'000, 100'000, 2, 1, 2});
-  CHECK(content(corpus) == pairs);
+  CHECK(content(EncodedCorpus(pairs, {100'000, 100'000, 2, 1, 2})) == pairs);
   const Pairs small = {{{0, 65535}, {3}}};
   CHECK(content(EncodedCorpus(small, {65536, 65536, 2, 1, 2})) == small);
   CHECK(content(EncodedCorpus(Pairs{}, {10, 10, 2, 1, 2})).empty());
-}
-
-TEST_CASE("tokens outside of their side's vocabulary are rejected") {
   const Vocabularies vocabularies{10, 20, 2, 1, 2};
   CHECK_NOTHROW(EncodedCorpus(Pairs{{{9}, {19}}}, vocabularies));
-  CHECK_THROWS_AS(EncodedCorpus(Pairs{{{10}, {1}}}, vocabularies), DataError);
-  CHECK_THROWS_AS(EncodedCorpus(Pairs{{{1}, {20}}}, vocabularies), DataError);
-  CHECK_THROWS_AS(EncodedCorpus(Pairs{{{-1}, {1}}}, vocabularies), DataError);
+  for (const Pairs& outside : {Pairs{{{10}, {1}}}, Pairs{{{1}, {20}}}, Pairs{{{-1}, {1}}}}) {
+    CHECK_THROWS_AS(EncodedCorpus(outside, vocabularies), DataError);
+  }
 }
 
 TEST_CASE("views stay valid when a corpus moves") {

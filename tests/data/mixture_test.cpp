@@ -1,6 +1,5 @@
 #include "data/mixture.h"
 
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -51,10 +50,10 @@ TEST_CASE("a ratio that would repeat a text until the disk is full is an error")
 TEST_CASE("a line that is too long is dropped from a mixture as it is from a single text") {
   const testing::TemporaryDirectory folder;
   const std::string longer(LineReader::max_bytes + 1, 'x');
-  std::ofstream(folder / "main.a") << "one\n" << longer << "\nthree\n";
-  std::ofstream(folder / "main.b") << "eins\nzwei\ndrei\n";
-  std::ofstream(folder / "more.a") << "four\nfive\n";
-  std::ofstream(folder / "more.b") << "vier\n" << longer << "\n";
+  folder.write("main.a", "one\n" + longer + "\nthree\n");
+  folder.write("main.b", "eins\nzwei\ndrei\n");
+  folder.write("more.a", "four\nfive\n");
+  folder.write("more.b", "vier\n" + longer + "\n");
   DataConfig data;
   data.source = "a", data.target = "b", data.train = (folder / "main").string();
   CHECK(check_texts(folder / "main.a", folder / "main.b")[PairProblem::overlong].count == 1);

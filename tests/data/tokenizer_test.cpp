@@ -62,7 +62,27 @@ TEST_CASE("text survives encoding and decoding with every kind of tokenizer") {
     }
     CHECK(made.source->encode("").empty());
     CHECK(made.source->decode({}).empty());
-    CHECK(made.source->size() <= text.config.vocab_size);
+    CHECK(made.source->decode(std::vector{made.source->bos(), made.source->eos()}).empty());
+    const auto size = static_cast<int32_t>(made.source->size());
+    CHECK(size <= text.config.vocab_size);
+    CHECK_THROWS_AS(made.source->decode(std::vector<int32_t>{size}), std::out_of_range);
+    CHECK_THROWS_AS(made.source->decode(std::vector<int32_t>{-1}), std::out_of_range);
+    CHECK_THROWS_AS(made.source->piece(size), std::out_of_range);
+  }
+}
+
+TEST_CASE("vocabularies are joint or one a side, and smaller for a small text, which is logged") {
+  for (const auto kind : all_kinds) {
+    TokenizerText text(kind, 37000);
+    std::string said;
+    const auto joint =
+        make_tokenizers(text.config, [&](const std::string& line) { said += line + "\n"; });
+    CHECK(joint.source == joint.target);
+    CHECK(joint.source->size() < 37000);
+    CHECK_THAT(said, contains("vocabulary: " + std::to_string(joint.source->size()) + " tokens; "));
+    text.config.shared_vocabulary = false;
+    const auto separate = make_tokenizers(text.config);
+    CHECK(separate.source->fingerprint() != separate.target->fingerprint());
   }
 }
 
@@ -77,46 +97,13 @@ TEST_CASE("identity keeps unusual characters of tokenized text, nfkc normalizes 
   CHECK(unified.source->decode(unified.source->encode("ﬁne ａ")) == "fine a");
 }
 
-TEST_CASE("the same text makes the same vocabulary, in one process and with any thread count") {
+TEST_CASE("the same text makes the same vocabulary, which a stored one is again") {
   for (const auto kind : all_kinds) {
     CAPTURE(enum_name(kind));
     const TokenizerText text(kind);
-    const auto first = make_tokenizers(text.config);
-    const auto second = make_tokenizers(text.config);
-    CHECK(first.source->serialized() == second.source->serialized());
-    CHECK(first.source->fingerprint() == second.source->fingerprint());
-  }
-}
-
-TEST_CASE("a joint vocabulary is one object, separate ones learn one side each") {
-  for (const auto kind : all_kinds) {
-    TokenizerText text(kind);
-    const auto joint = make_tokenizers(text.config);
-    CHECK(joint.source == joint.target);
-    text.config.shared_vocabulary = false;
-    const auto separate = make_tokenizers(text.config);
-    CHECK(separate.source->fingerprint() != separate.target->fingerprint());
-  }
-}
-
-TEST_CASE("a small text yields a smaller vocabulary, which is logged") {
-  for (const auto kind : all_kinds) {
-    const TokenizerText text(kind, 37000);
-    std::string said;
-    const auto made =
-        make_tokenizers(text.config, [&](const std::string& line) { said += line + "\n"; });
-    CHECK(made.source->size() < 37000);
-    CHECK_THAT(said, contains("vocabulary: " + std::to_string(made.source->size()) + " tokens; "));
-  }
-}
-
-TEST_CASE("a stored tokenizer reads back as the same") {
-  for (const auto kind : all_kinds) {
-    const TokenizerText text(kind);
     const auto made = make_tokenizers(text.config);
-    const auto path = text.directory / "stored";
-    write_file_atomically(path, made.source->serialized());
-    const auto read = load_tokenizer(path);
+    CHECK(make_tokenizers(text.config).source->serialized() == made.source->serialized());
+    const auto read = load_tokenizer(text.directory.write("stored", made.source->serialized()));
     CHECK(read->fingerprint() == made.source->fingerprint());
     CHECK(read->eos() == made.source->eos());
     for (const auto& line : made_up_lines(20, 3)) {
@@ -125,30 +112,16 @@ TEST_CASE("a stored tokenizer reads back as the same") {
   }
 }
 
-TEST_CASE("a given model is used, not retrained") {
-  TokenizerText text(TokenizerKind::bpe);
-  const auto made = make_tokenizers(text.config);
-  text.config.source_model = text.directory / "given.model";
-  write_file_atomically(text.config.source_model, made.source->serialized());
+TEST_CASE("a given model is used, not retrained, and is of the configured kind") {
+  TokenizerText text(TokenizerKind::bpe), words(TokenizerKind::words);
+  const auto made = make_tokenizers(text.config), list = make_tokenizers(words.config);
+  text.config.source_model = text.directory.write("given.model", made.source->serialized());
   write_text(text.config.train + ".xx", "");  // would not do for learning
   CHECK(make_tokenizers(text.config).target->fingerprint() == made.source->fingerprint());
-}
-
-TEST_CASE("a SentencePiece model is no vocabulary of words") {
-  TokenizerText text(TokenizerKind::bpe);
-  const auto made = make_tokenizers(text.config);
-  text.config.source_model = text.directory / "given.model";
-  write_file_atomically(text.config.source_model, made.source->serialized());
   text.config.tokenizer = TokenizerKind::words;
   CHECK_THROWS_WITH(make_tokenizers(text.config),
                     contains("given.model: a SentencePiece model") && contains("words"));
-}
-
-TEST_CASE("a list of words is no SentencePiece model") {
-  TokenizerText text(TokenizerKind::words);
-  const auto made = make_tokenizers(text.config);
-  text.config.source_model = text.directory / "words.txt";
-  write_file_atomically(text.config.source_model, made.source->serialized());
+  text.config.source_model = text.directory.write("words.txt", list.source->serialized());
   CHECK_NOTHROW(make_tokenizers(text.config));
   text.config.tokenizer = TokenizerKind::bpe;
   CHECK_THROWS_WITH(make_tokenizers(text.config),
@@ -239,19 +212,6 @@ TEST_CASE("unknown characters, invalid UTF-8 and very long lines are encoded") {
     while (longest.size() < 200'000) longest += "lakmorenta ";
     CHECK(made.source->encode(longest).size() > 10'000);
     CHECK_FALSE(made.source->encode(std::string(50'000, 'x')).empty());
-  }
-}
-
-TEST_CASE("ids outside of the vocabulary are rejected") {
-  for (const auto kind : all_kinds) {
-    const TokenizerText text(kind);
-    const auto made = make_tokenizers(text.config);
-    const auto size = static_cast<int32_t>(made.source->size());
-    CHECK_THROWS_AS(made.source->decode(std::vector<int32_t>{size}), std::out_of_range);
-    CHECK_THROWS_AS(made.source->decode(std::vector<int32_t>{-1}), std::out_of_range);
-    CHECK_THROWS_AS(made.source->piece(size), std::out_of_range);
-    const std::vector<int32_t> special = {made.source->bos(), made.source->eos()};
-    CHECK(made.source->decode(special).empty());
   }
 }
 

@@ -1,8 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -10,29 +7,13 @@
 #include "base/error.h"
 #include "tests/support/catch.h"
 #include "tests/support/score_command.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace attn;
-using attn::testing::contains;
-using attn::testing::Printed;
-using attn::testing::run_score;
+using namespace attn::testing;
+using Json = nlohmann::ordered_json;
 
 namespace {
-
-std::filesystem::path make_folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "attn_score_XXXXXX").string();
-  REQUIRE(mkdtemp(name.data()) != nullptr);
-  return name;
-}
-
-/// A temporary directory of the test.
-struct Folder {
-  std::filesystem::path path = make_folder();
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string file(const std::string& name, const std::string& content) const {
-    std::ofstream(path / name, std::ios::binary) << content;
-    return (path / name).string();
-  }
-};
 
 /// Runs `attn score bleu ARGUMENTS`.
 Printed score_bleu(std::vector<std::string> arguments, const std::string& input = "") {
@@ -51,8 +32,8 @@ const std::string kText = "The cat sat on the mat.\nIt rained all day long.\n";
 }  // namespace
 
 TEST_CASE("the score is printed in one line") {
-  const Folder folder;
-  const auto file = folder.file("a", kText);
+  const TemporaryDirectory folder;
+  const auto file = folder.write("a", kText);
   const Printed printed = score_bleu({file, file});
   CHECK_THAT(printed.out, contains("BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:"));
   CHECK_THAT(printed.out, contains(" = 100.00 100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 "
@@ -62,10 +43,10 @@ TEST_CASE("the score is printed in one line") {
 }
 
 TEST_CASE("a byte order mark is a character, as for sacreBLEU") {
-  const Folder folder;
-  const auto reference = folder.file("r", kText);
-  const auto marked = folder.file("h", "\xEF\xBB\xBF" + kText);
-  const auto letter = folder.file("x", "x" + kText);
+  const TemporaryDirectory folder;
+  const auto reference = folder.write("r", kText);
+  const auto marked = folder.write("h", "\xEF\xBB\xBF" + kText);
+  const auto letter = folder.write("x", "x" + kText);
   CHECK(score_bleu({marked, reference}).out == score_bleu({letter, reference}).out);
   CHECK(score_chrf({marked, reference}).out == score_chrf({letter, reference}).out);
   CHECK(score_bleu({"-", reference}, "\xEF\xBB\xBF" + kText).out ==
@@ -74,11 +55,10 @@ TEST_CASE("a byte order mark is a character, as for sacreBLEU") {
 }
 
 TEST_CASE("JSON has its six keys in order, at full precision") {
-  const Folder folder;
-  const auto hypothesis = folder.file("h", "the cat sat on a mat .\nit rained\n");
-  const auto reference = folder.file("r", kText);
-  const auto json = nlohmann::ordered_json::parse(
-      score_bleu({hypothesis, reference, "--lowercase", "--json"}).out);
+  const TemporaryDirectory folder;
+  const auto hypothesis = folder.write("h", "the cat sat on a mat .\nit rained\n");
+  const auto reference = folder.write("r", kText);
+  const auto json = Json::parse(score_bleu({hypothesis, reference, "--lowercase", "--json"}).out);
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   CHECK(keys == std::vector<std::string>{"score", "precisions", "bp", "hyp_length", "ref_length",
@@ -95,27 +75,19 @@ TEST_CASE("JSON has its six keys in order, at full precision") {
 }
 
 TEST_CASE("hypotheses come from stdin, and several references count") {
-  const Folder folder;
-  const auto first = folder.file("r1", "nothing at all like it\nIt rained all day long.\n");
-  const auto second = folder.file("r2", "The cat sat on the mat.\nnothing at all like it\n");
-  const Printed printed = score_bleu({"-", first, second}, kText);
-  CHECK_THAT(printed.out, contains("nrefs:2|"));
-  CHECK_THAT(printed.out, contains(" = 100.00 "));
-}
-
-TEST_CASE("the score does not depend on line endings") {
-  const Folder folder;
-  const auto reference = folder.file("r", kText);
-  const auto windows = folder.file("w", "The cat sat on the mat.\r\nIt rained all day long.");
-  CHECK(score_bleu({windows, reference}).out == score_bleu({reference, reference}).out);
-  CHECK(score_bleu({"-", reference}, "The cat sat on the mat.\r\nIt rained all day long.").out ==
-        score_bleu({reference, reference}).out);
+  const TemporaryDirectory folder;
+  const auto first = folder.write("r1", "nothing at all like it\nIt rained all day long.\n");
+  const auto second = folder.write("r2", "The cat sat on the mat.\nnothing at all like it\n");
+  // Line ends do not count.
+  const Printed printed =
+      score_bleu({"-", first, second}, "The cat sat on the mat.\r\nIt rained all day long.");
+  CHECK_THAT(printed.out, contains("nrefs:2|") && contains(" = 100.00 "));
 }
 
 TEST_CASE("options reach the score") {
-  const Folder folder;
-  const auto hypothesis = folder.file("h", "well-known\nA b c\n");
-  const auto reference = folder.file("r", "well-worn\na b c\n");
+  const TemporaryDirectory folder;
+  const auto hypothesis = folder.write("h", "well-known\nA b c\n");
+  const auto reference = folder.write("r", "well-worn\na b c\n");
   const auto with = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {hypothesis, reference});
     return score_bleu(options).out;
@@ -131,108 +103,79 @@ TEST_CASE("options reach the score") {
 }
 
 TEST_CASE("text that looks tokenized is warned about, on stderr") {
-  const Folder folder;
+  const TemporaryDirectory folder;
   std::string tokenized;
   for (int i = 0; i < 100; ++i) tokenized += "It rained all day .\n";
-  const auto file = folder.file("t", tokenized);
+  const auto file = folder.write("t", tokenized);
   CHECK_THAT(score_bleu({file, file}).err, contains("looks tokenized"));
   CHECK(score_bleu({file, file, "--force"}).err.empty());
   CHECK(score_bleu({file, file, "--tokenize", "none"}).err.empty());
 }
 
 TEST_CASE("errors of files that cannot be scored have file and line") {
-  const Folder folder;
-  const auto two = folder.file("two", kText);
-  const auto three = folder.file("three", kText + "One more.\n");
-  const auto broken = folder.file("broken", "fine\nM\xFCller\n");
-  const auto empty = folder.file("empty", "");
-  CHECK_THROWS_WITH(score_bleu({two, three}), contains("three:3: ") && contains("two has no such"));
-  CHECK_THROWS_WITH(score_bleu({three, two}), contains("three:3: ") && contains("two has no such"));
+  const TemporaryDirectory folder;
+  const auto two = folder.write("two", kText), three = folder.write("three", kText + "More.\n"),
+             broken = folder.write("broken", "fine\nM\xFCller\n"),
+             empty = folder.write("empty", ""), absent = (folder / "absent").string();
+  for (const auto& score : {score_bleu, score_chrf}) {
+    CHECK_THROWS_WITH(score({two, three}, ""),
+                      contains("three:3: ") && contains("two has no such"));
+    CHECK_THROWS_WITH(score({three, two}, ""),
+                      contains("three:3: ") && contains("two has no such"));
+    CHECK_THROWS_AS(score({absent, two}, ""), DataError);
+    CHECK_THROWS_AS(score({two, "-"}, ""), ConfigError);
+  }
   CHECK_THROWS_WITH(score_bleu({two, broken}), contains("broken:2: byte 2 of the line"));
   CHECK_THROWS_WITH(score_bleu({"-", two}, "fine\n\xFF\n"), contains("<stdin>:2: byte 1"));
   CHECK_THROWS_WITH(score_bleu({empty, empty}), contains("empty: empty file; nothing to score"));
-  CHECK_THROWS_AS(score_bleu({two, three}), DataError);
-  CHECK_THROWS_AS(score_bleu({(folder.path / "absent").string(), two}), DataError);
-  CHECK_THROWS_WITH(score_bleu({two, (folder.path / "absent").string()}), contains("absent"));
-}
-
-TEST_CASE("invalid options are rejected") {
-  const Folder folder;
-  const auto file = folder.file("a", kText);
-  CHECK_THROWS_AS(score_bleu({file, file, "--tokenize", "moses"}), CLI::ValidationError);
-  CHECK_THROWS_AS(score_bleu({file, file, "--smooth", "lots"}), CLI::ValidationError);
-  CHECK_THROWS_AS(score_bleu({file}), CLI::RequiredError);
-  CHECK_THROWS_AS(score_bleu({file, "-"}), ConfigError);
-  CHECK_THROWS_AS(score_bleu({file, file, "--smooth-value", "1"}), ConfigError);
-  CHECK_THROWS_AS(score_bleu({file, file, "--smooth", "floor", "--smooth-value", "-1"}),
-                  ConfigError);
+  CHECK_THROWS_WITH(score_bleu({two, absent}), contains("absent"));
+  CHECK_THROWS_AS(score_bleu({two, two, "--tokenize", "moses"}), CLI::ValidationError);
+  CHECK_THROWS_AS(score_bleu({two, two, "--smooth", "lots"}), CLI::ValidationError);
+  CHECK_THROWS_AS(score_bleu({two}), CLI::RequiredError);
+  CHECK_THROWS_AS(score_bleu({two, two, "--smooth-value", "1"}), ConfigError);
+  CHECK_THROWS_AS(score_bleu({two, two, "--smooth", "floor", "--smooth-value", "-1"}), ConfigError);
+  CHECK_THROWS_WITH(score_chrf({two, two, "--char-order", "0"}), contains("char_order: 0"));
+  CHECK_THROWS_AS(score_chrf({two, two, "--word-order", "x"}), CLI::ParseError);
 }
 
 TEST_CASE("a baseline adds both systems' intervals and the p-value of their difference") {
-  const Folder folder;
+  const TemporaryDirectory folder;
   std::string reference, good, bad;
   for (int i = 0; i < 50; ++i) {
     reference += "the cat sat on the mat .\n";
     good += i % 5 == 0 ? "a cat sat on a mat .\n" : "the cat sat on the mat .\n";
     bad += i % 2 == 0 ? "a cat sat on a mat .\n" : "the cat sat on the mat .\n";
   }
-  const auto ref = folder.file("ref", reference), hyp = folder.file("hyp", good),
-             base = folder.file("base", bad);
-  const Printed printed =
-      score_bleu({hyp, ref, "--baseline", base, "--tokenize", "none", "--json"});
-  const auto json = nlohmann::json::parse(printed.out);
+  const auto ref = folder.write("ref", reference), hyp = folder.write("hyp", good),
+             base = folder.write("base", bad), shorter = folder.write("short", "the cat\n");
+  const std::string metric = GENERATE("bleu", "chrf");
+  const auto score = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {metric, hyp, ref});
+    if (metric == "bleu") options.push_back("--force");
+    return run_score(options).out;
+  };
+  const auto json = Json::parse(score({"--baseline", base, "--json"}));
   CHECK(json["difference"].get<double>() ==
         Approx(json["score"].get<double>() - json["baseline"]["score"].get<double>()));
   CHECK(json["difference"].get<double>() > 0);
   CHECK(json["p_value"].get<double>() < 0.05);
   CHECK(json["ci"].get<double>() > 0);
-  const Printed table = score_bleu({hyp, ref, "--baseline", base, "--tokenize", "none"});
-  CHECK_THAT(table.out, contains("baseline") && contains("p = 0.00"));
-  CHECK_THAT(score_bleu({hyp, ref, "--confidence", "--tokenize", "none"}).out, contains("±"));
-  const auto shorter = folder.file("short", "the cat\n");
-  CHECK_THROWS_AS(score_bleu({hyp, ref, "--baseline", shorter}), DataError);
+  CHECK_THAT(score({"--baseline", base}), contains("baseline") && contains("p = 0.00"));
+  CHECK_THAT(score({"--confidence"}), contains("±"));
+  CHECK_THROWS_AS(score({"--baseline", shorter}), DataError);
 }
 
 TEST_CASE("chrF is scored from files and stdin, with its options in name and signature") {
-  const Folder folder;
-  const auto reference = folder.file("r", kText);
+  const TemporaryDirectory folder;
+  const auto reference = folder.write("r", kText);
   CHECK_THAT(score_chrf({reference, reference}).out,
              contains("chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-") &&
                  contains(" = 100.00\n"));
   CHECK_THAT(score_chrf({"-", reference, reference, "--word-order", "2", "--lowercase"}, kText).out,
              contains("chrF2++|nrefs:2|case:lc|eff:yes|nc:6|nw:2|"));
-  const auto json = nlohmann::ordered_json::parse(
-      score_chrf({reference, reference, "--beta", "3", "--whitespace", "--json"}).out);
+  const auto json =
+      Json::parse(score_chrf({reference, reference, "--beta", "3", "--whitespace", "--json"}).out);
   CHECK(json["score"].get<double>() == Approx(100));
   CHECK(json["name"] == "chrF3");
   CHECK_THAT(json["signature"].get<std::string>(), contains("|space:yes|beta:3|"));
-}
-
-TEST_CASE("chrF's errors name the option, or file and line") {
-  const Folder folder;
-  const auto two = folder.file("two", kText), three = folder.file("three", kText + "More.\n");
-  CHECK_THROWS_WITH(score_chrf({two, three}), contains("three:3: ") && contains("two has no such"));
-  CHECK_THROWS_AS(score_chrf({two, "-"}), ConfigError);
-  CHECK_THROWS_WITH(score_chrf({two, two, "--char-order", "0"}), contains("char_order: 0"));
-  CHECK_THROWS_AS(score_chrf({two, two, "--word-order", "x"}), CLI::ParseError);
-}
-
-TEST_CASE("a baseline adds intervals and a p-value to chrF") {
-  const Folder folder;
-  std::string reference, good, bad;
-  for (int i = 0; i < 50; ++i) {
-    reference += "the cat sat on the mat .\n";
-    good += i % 5 == 0 ? "a cat sat on a mat .\n" : "the cat sat on the mat .\n";
-    bad += i % 2 == 0 ? "a cat sat on a mat .\n" : "the cat sat on the mat .\n";
-  }
-  const auto ref = folder.file("ref", reference), hyp = folder.file("hyp", good),
-             base = folder.file("base", bad);
-  const auto json = nlohmann::json::parse(score_chrf({hyp, ref, "--baseline", base, "--json"}).out);
-  CHECK(json["difference"].get<double>() ==
-        Approx(json["score"].get<double>() - json["baseline"]["score"].get<double>()));
-  CHECK(json["difference"].get<double>() > 0);
-  CHECK(json["p_value"].get<double>() < 0.05);
-  CHECK_THAT(score_chrf({hyp, ref, "--baseline", base}).out,
-             contains("baseline") && contains("p = 0.00"));
-  CHECK_THAT(score_chrf({hyp, ref, "--confidence"}).out, contains("±"));
 }

@@ -6,13 +6,9 @@
 #include "tests/support/catch.h"
 #include "tests/support/score_command.h"
 #include "tests/support/temporary_directory.h"
-#include "tests/support/text_files.h"
 
 using namespace attn;
-using attn::testing::contains;
-using attn::testing::Printed;
-using attn::testing::run_score;
-using attn::testing::TemporaryDirectory;
+using namespace attn::testing;
 
 namespace {
 
@@ -22,11 +18,9 @@ const std::string wrong = "(TOP (S (NP (PRP We)) (PP (VBP eat) (NP (NN rice))) (
 /// Files "gold" and "out" in a folder of their own.
 struct Files {
   TemporaryDirectory folder;
-  std::string gold = (folder / "gold").string(), out = (folder / "out").string();
-  Files(const std::string& gold_text, const std::string& out_text) {
-    attn::testing::write_text(gold, gold_text);
-    attn::testing::write_text(out, out_text);
-  }
+  std::string gold, out;
+  Files(const std::string& gold_text, const std::string& out_text)
+      : gold(folder.write("gold", gold_text)), out(folder.write("out", out_text)) {}
   Printed score(std::vector<std::string> options = {}) const {
     options.insert(options.begin(), {"parse", gold, out});
     return run_score(options);
@@ -102,8 +96,8 @@ TEST_CASE("parse: errors are one line with the place") {
   const Files broken("(S (NP\n" + tree, tree + tree);
   CHECK_THROWS_WITH(broken.score(), contains(broken.gold + ":1:1"));
   const Files files(tree, tree);
-  attn::testing::write_text(files.folder / "p.prm", "LABELED 1\nDELETE TOP\n");
-  CHECK_THROWS_WITH(files.score({"--params", (files.folder / "p.prm").string()}),
+  const std::string params = files.folder.write("p.prm", "LABELED 1\nDELETE TOP\n");
+  CHECK_THROWS_WITH(files.score({"--params", params}),
                     contains("p.prm:2: DELETE: unknown keyword"));
 }
 

@@ -122,18 +122,6 @@ TEST_CASE("values by path include arrays and their elements, but not objects") {
                                                      {"list[1].y", "[]"}});
 }
 
-TEST_CASE("the difference of two configs is the list of the paths that differ") {
-  const Experiment a = resolve_text(R"({"eval": [{"name": "x", "kind": "bleu"}]})");
-  Experiment b = a;
-  CHECK(changed_paths(write_config(a), write_config(b)).empty());
-  b.model.get<TransformerConfig>().heads = 3;
-  std::get<BleuEvaluation>(b.eval[0].options).search.beam = 9;
-  CHECK(changed_paths(write_config(a), write_config(b)) ==
-        std::vector<std::string>{"model.heads", "eval[0].beam"});
-  b.eval.push_back({});
-  CHECK(changed_paths(write_config(a), write_config(b)).back() == "eval");
-}
-
 TEST_CASE("options that only one of two configs has follow from the tag in which they differ") {
   const Json paper = write_config(resolve_text("{}"));
   const auto peak = [](const char* rate) {

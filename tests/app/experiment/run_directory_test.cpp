@@ -39,13 +39,6 @@ TEST_CASE("a trailing slash does not change a run") {
   CHECK(failure_of(run / "") == "ended by signal 9");
 }
 
-TEST_CASE("an evaluator's output is named by its step below the run") {
-  const RunDirectory run("runs/a");
-  CHECK(RunDirectory::output_name("valid", 500) == "eval/valid-500.txt");
-  CHECK(run.output("valid", 500) == fs::path("runs/a/eval/valid-500.txt"));
-  CHECK(run.output("test") == fs::path("runs/a/eval/test.txt"));
-}
-
 TEST_CASE("a config alone is a run that has not trained; a checkpoint or a result has") {
   const testing::TemporaryDirectory directory;
   const RunDirectory run(directory.path());

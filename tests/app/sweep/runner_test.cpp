@@ -22,11 +22,8 @@ SweepPlan plan_of(std::vector<int64_t> steps, int64_t seeds) {
 
 }  // namespace
 
-TEST_CASE("runs start by seed, the longest of a seed first") {
+TEST_CASE("runs start by seed, the longest of a seed first, else in the order of the plan") {
   CHECK(start_order(plan_of({100, 300, 200}, 2)) == std::vector<size_t>{1, 2, 0, 4, 5, 3});
-}
-
-TEST_CASE("runs of equal length start in the order of the plan") {
   CHECK(start_order(plan_of({50, 50, 50}, 1)) == std::vector<size_t>{0, 1, 2});
 }
 
@@ -56,41 +53,22 @@ TEST_CASE("the last run ends after the longest chain of runs in one job") {
   CHECK(makespan(none, none, 2) == 0.0);
 }
 
-namespace {
-
-using Stage = RunWork::Stage;
-
-// Of 100 FLOPs.
-RunWork work(Stage stage, double share, double seconds) {
-  return {.stage = stage, .flops = 100.0, .share = share, .seconds = seconds};
-}
-
-}  // namespace
-
 TEST_CASE("the time left is by the rate of the runs that run or have finished") {
-  std::vector<RunWork> runs = {work(Stage::waiting, 0.0, 0.0)};
-  CHECK_FALSE(seconds_left(runs, 1));
-  runs.push_back(work(Stage::running, 0.5, 100.0));
-  CHECK(seconds_left(runs, 1).value() == Approx(100.0 + 200.0));
-  CHECK(seconds_left(runs, 2).value() == Approx(200.0));
-}
-
-TEST_CASE("a run that was interrupted needs the time of its remaining updates") {
-  const std::vector<RunWork> runs = {work(Stage::waiting, 0.75, 300.0),
-                                     work(Stage::running, 0.5, 100.0)};
-  CHECK(seconds_left(runs, 1).value() == Approx(100.0 + 50.0));
-}
-
-TEST_CASE("there is no estimate of the time left before anything is trained") {
-  const std::vector<RunWork> runs = {work(Stage::running, 0.0, 0.0),
-                                     work(Stage::waiting, 0.0, 0.0)};
-  CHECK_FALSE(seconds_left(runs, 2));
-}
-
-TEST_CASE("runs that failed need no more time") {
-  const std::vector<RunWork> runs = {work(Stage::finished, 0.5, 50.0),
-                                     work(Stage::running, 0.5, 50.0)};
-  CHECK(seconds_left(runs, 2).value() == Approx(50.0));
+  using Stage = RunWork::Stage;
+  const auto work = [](Stage stage, double share, double seconds) {
+    return RunWork{.stage = stage, .flops = 100.0, .share = share, .seconds = seconds};
+  };
+  const RunWork waiting = work(Stage::waiting, 0, 0), half = work(Stage::running, 0.5, 100);
+  const auto left = [](std::vector<RunWork> runs, int64_t jobs) {
+    return seconds_left(runs, jobs).value_or(-1.0);
+  };
+  CHECK(left({waiting}, 1) == -1.0);
+  CHECK(left({work(Stage::running, 0, 0), waiting}, 2) == -1.0);  // nothing is trained yet
+  CHECK(left({waiting, half}, 1) == Approx(100.0 + 200.0));
+  CHECK(left({waiting, half}, 2) == Approx(200.0));
+  // A run that was interrupted needs its remaining updates, one that failed none.
+  CHECK(left({work(Stage::waiting, 0.75, 300), half}, 1) == Approx(100.0 + 50.0));
+  CHECK(left({work(Stage::finished, 0.5, 100), half}, 2) == Approx(100.0));
 }
 
 TEST_CASE("jobs share the GPUs that the sweep was given, by number or by name") {

@@ -1,7 +1,5 @@
 #include "data/parsing/tag_dictionary.h"
 
-#include <fstream>
-
 #include "base/error.h"
 #include "data/lines.h"
 #include "tests/support/catch.h"
@@ -60,12 +58,12 @@ TEST_CASE("a broken dictionary is rejected with its line") {
 
 TEST_CASE("tags are learnt from words and symbols line by line") {
   const testing::TemporaryDirectory folder;
-  std::ofstream(folder / "w") << "a dog\na dog\n";
-  std::ofstream(folder / "s") << "NP DT NN /NP\nNP DT =NP /NP\n";
+  folder.write("w", "a dog\na dog\n");
+  folder.write("s", "NP DT NN /NP\nNP DT =NP /NP\n");
   const LabelSet labels = {"NP"};
   const TagDictionary learnt = learn_tags(folder / "w", folder / "s", TreeForm::tags, labels);
   CHECK(learnt.symbols("dog", 2) == Lines{"=NP", "NN"});
-  std::ofstream(folder / "s") << "NP DT NN /NP\nNP DT /NP\n";
+  folder.write("s", "NP DT NN /NP\nNP DT /NP\n");
   CHECK_THROWS_WITH(learn_tags(folder / "w", folder / "s", TreeForm::tags, labels),
                     contains("1 leaves for 2 words"));
 }
@@ -74,8 +72,8 @@ TEST_CASE("trees too long for a line teach no tags") {
   const testing::TemporaryDirectory folder;
   std::string words, symbols = "NP";
   for (int i = 0; i < 220'000; ++i) words += "word ", symbols += " NN";
-  std::ofstream(folder / "w") << words << "\na dog\n";
-  std::ofstream(folder / "s") << symbols << " /NP\nNP DT NN /NP\n";
+  folder.write("w", words + "\na dog\n");
+  folder.write("s", symbols + " /NP\nNP DT NN /NP\n");
   REQUIRE(symbols.size() < LineReader::max_bytes);
   const TagDictionary learnt = learn_tags(folder / "w", folder / "s", TreeForm::tags, {"NP"});
   CHECK(learnt.symbols("dog", 1) == Lines{"NN"});

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/random.h"
 #include "tests/support/catch.h"
 #include "tests/support/shared_data.h"
 
@@ -28,13 +29,18 @@ std::string reprint(std::string_view text, const TreeOptions& options = {}) {
 
 }  // namespace
 
-TEST_CASE("a tree holds labels, words and children in order") {
+TEST_CASE("trees hold labels, words and children in order, on a line or over lines") {
   const Tree tree = read_one("(S (NP (PRP We)) (VP (VBP sleep)) (. .))");
   CHECK(tree.label == "S");
   REQUIRE(tree.children.size() == 3);
   CHECK(tree.children[0] == tree_node("NP", {tree_leaf("PRP", "We")}));
   CHECK(tree.children[2].is_leaf());
   CHECK(tree_words(tree) == std::vector<std::string>{"We", "sleep", "."});
+  const auto trees = parse_trees("(A (B c)) (D (E f))\n\n(G\n (H i))", "text");
+  REQUIRE(trees.size() == 3);
+  CHECK(write_tree(trees[1]) == "(D (E f))");
+  CHECK(write_tree(trees[2]) == "(G (H i))");
+  CHECK(parse_trees(" \n\t\r\n", "text").empty());
 }
 
 TEST_CASE("the layout of brackets does not matter") {
@@ -56,15 +62,6 @@ TEST_CASE("an outer bracket is kept as it is written and can be stripped") {
   const std::string two = "(TOP (S (X a)) (S (X b)))";
   CHECK(write_tree(strip_root(read_one(two))) == two);
   CHECK(write_tree(strip_root(read_one("(NP (NN a))"))) == "(NP (NN a))");
-}
-
-TEST_CASE("several trees follow each other on a line or over lines") {
-  const auto trees = parse_trees("(A (B c)) (D (E f))\n\n(G\n (H i))", "text");
-  REQUIRE(trees.size() == 3);
-  CHECK(write_tree(trees[1]) == "(D (E f))");
-  CHECK(write_tree(trees[2]) == "(G (H i))");
-  CHECK(parse_trees("", "text").empty());
-  CHECK(parse_trees(" \n\t\r\n", "text").empty());
 }
 
 TEST_CASE("empty constituents are read and written") {
@@ -143,10 +140,8 @@ TEST_CASE("a fault is told with its line and column") {
   fault("( (A b) c)", "1:9", "follows a constituent");
   fault("(A b (C d))", "1:6", "a constituent follows the word");
   fault("(A (B \xC3\xA4\xC3\xB6) x)", "1:11", "'x'");
-}
-
-TEST_CASE("a caller's line number is where messages begin") {
   CHECK_THROWS_WITH(parse_trees("(A", "f", {}, 17), contains("f:17:1"));
+  CHECK_THROWS_AS(read_trees("no/such/file.ptb"), DataError);
 }
 
 TEST_CASE("nesting is limited and deep trees can be walked") {
@@ -166,13 +161,10 @@ TEST_CASE("nesting is limited and deep trees can be walked") {
 
 TEST_CASE("the reader fails with DataError only") {
   const std::string alphabet = "() \nAb-\xC3";
-  uint64_t state = 1;
+  Random random(1);
   for (int round = 0; round < 20000; ++round) {
     std::string text;
-    for (int i = 0; i < 12; ++i) {
-      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-      text += alphabet[(state >> 33) % alphabet.size()];
-    }
+    for (int i = 0; i < 12; ++i) text += alphabet[random.below(alphabet.size())];
     try {
       for (const Tree& tree : parse_trees(text, "f")) CHECK(read_one(write_tree(tree)) == tree);
     } catch (const DataError&) {
@@ -185,10 +177,6 @@ TEST_CASE("the indented form reads back") {
   CHECK(format_tree(tree) ==
         "(S\n  (NP (DT the) (NN dog))\n  (VP\n    (VBZ barks)\n    (NP))\n  (. .))");
   CHECK(read_one(format_tree(tree)) == tree);
-}
-
-TEST_CASE("a missing file is a data error") {
-  CHECK_THROWS_AS(read_trees("no/such/file.ptb"), DataError);
 }
 
 TEST_CASE("treebanks round-trip line by line") {

@@ -163,61 +163,29 @@ TEST_CASE("repeated trees count once in vocabularies and tag dictionaries") {
   }
 }
 
-TEST_CASE("broken files of trees are rejected with their place") {
-  TemporaryDirectory folder;
-  write_text(folder / "open.ptb", "(S (NN a))\n(S (NN b)\n");
-  write_text(folder / "none.ptb", "\n()\n");
-  CHECK_THROWS_WITH(with_training_text(parsing((folder / "open.ptb").string()), folder / "c", 1),
-                    contains("open.ptb:2:1"));
-  CHECK_THROWS_WITH(with_training_text(parsing((folder / "none.ptb").string()), folder / "c", 1),
-                    contains("none.ptb") && contains("no tree"));
-  CHECK_THROWS_AS(with_training_text(parsing((folder / "nowhere").string()), folder / "c", 1),
-                  DataError);
-}
-
-TEST_CASE("a treebank for validation is checked as one for training is") {
-  TemporaryDirectory folder;
-  const auto converts = [&](const char* name, const std::string& text) {
-    write_text(folder / name, text);
-    return [&folder, path = folder / name] {
-      tree_text(path, parsing(path.string()), {"S"}, folder / "cache");
-    };
-  };
+TEST_CASE("broken files of trees are rejected with their place, for training and validation") {
+  const TemporaryDirectory folder;
   const std::string good = "(S (NN a))\n";
-  CHECK_NOTHROW(converts("good.ptb", good)());
-  CHECK_THROWS_WITH(converts("latin.ptb", good + "(S (NN \xfc))\n")(),
-                    contains("latin.ptb:2: not valid UTF-8"));
-  CHECK_THROWS_WITH(converts("none.ptb", "()\n")(), contains("none.ptb: contains no tree"));
-  for (const std::string& start : {std::string("\xff\xfe(\0", 4), std::string("\xfe\xff\0(", 4),
-                                   std::string("(\0S\0", 4), std::string("\0(\0S", 4)}) {
-    CHECK_THROWS_WITH(converts("wide.ptb", start)(), contains("wide.ptb:1: UTF-16; convert"));
+  const auto train = [&](const std::string& text) {
+    with_training_text(parsing(folder.write("trees", text)), folder / "cache", 1);
+  };
+  const auto validate = [&](const std::string& text) {
+    const std::string path = folder.write("trees", text);
+    tree_text(path, parsing(path), {"S"}, folder / "cache");
+  };
+  CHECK_NOTHROW(validate(good));
+  CHECK_THROWS_WITH(train(good + "(S (NN b)\n"), contains("trees:2:1"));
+  CHECK_THROWS_WITH(train("\n()\n"), contains("trees") && contains("no tree"));
+  CHECK_THROWS_WITH(validate("()\n"), contains("trees: contains no tree"));
+  CHECK_THROWS_WITH(validate(good + "(S (NN \xfc))\n"), contains("trees:2: not valid UTF-8"));
+  for (const std::string& wide : {std::string("\xff\xfe(\0", 4), std::string("\xfe\xff\0(", 4),
+                                  std::string("(\0S\0", 4), std::string("\0(\0S", 4)}) {
+    CHECK_THROWS_WITH(validate(wide), contains("trees:1: UTF-16; convert"));
   }
   CHECK_THROWS_WITH(tree_text(folder.path(), parsing("x"), {"S"}, folder / "cache"),
                     contains("a directory; give a file"));
-}
-
-TEST_CASE("an inconsistent parsing config is rejected") {
-  DataConfig data = parsing("x");
-  CHECK_NOTHROW(data.validate());
-  data.shared_vocabulary = true;
-  CHECK_THROWS_WITH(data.validate(), contains("data.shared_vocabulary") && contains("parsing"));
-  data = parsing("x");
-  data.silver_ratio = -1;
-  CHECK_THROWS_WITH(data.validate(), contains("data.silver_ratio"));
-  data = parsing("x");
-  data.task = Task::translation;
-  data.silver = {"y"};
-  CHECK_THROWS_WITH(data.validate(), contains("data.silver") && contains("parsing"));
-}
-
-TEST_CASE("a root is taken off for training and put back for writing") {
-  const auto tree = [](const std::string& text) { return parse_trees(text, "text").front(); };
-  CHECK(write_tree(bare_tree(tree("(ROOT (S (NN a) (NP)))"))) == "(S (NN a))");
-  CHECK(write_tree(with_root(tree("(S (NN a))"))) == "(TOP (S (NN a)))");
-  CHECK(write_tree(with_root(tree("(TOP (S (NN a)) (S (NN b)))"))) ==
-        "(TOP (S (NN a)) (S (NN b)))");
-  CHECK(write_tree(with_root(tree("(NN a)"))) == "(TOP (NN a))");
-  CHECK(write_tree(with_root(Tree{})) == "()");
+  CHECK_THROWS_AS(with_training_text(parsing((folder / "nowhere").string()), folder / "c", 1),
+                  DataError);
 }
 
 TEST_CASE("a tree of the greatest depth is read again under its root") {
@@ -250,6 +218,7 @@ TEST_CASE("gold under any outer bracket becomes the tree that a parser writes") 
     CHECK(write_tree(bare_tree(parse_trees("(" + root + " (S (NN a)) (S (NN b)))", "t").front())) ==
           "(TOP (S (NN a)) (S (NN b)))");
   }
+  CHECK(write_tree(bare_tree(parse_trees("(ROOT (S (NN a) (NP)))", "t").front())) == "(S (NN a))");
   CHECK(parsed("(TOP (NN a))") == "(TOP (NN a))");
   CHECK(parsed("(NN a)") == "(TOP (NN a))");
   CHECK(parsed("()") == "()");
