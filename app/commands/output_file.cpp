@@ -25,8 +25,7 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : st
   Destination destination = destination_of(path_);
   path_ = std::move(destination.path);
   special_ = destination.special;
-  errno = 0;
-  file_.open(partial(), std::ios::binary);
+  file_.reset(std::fopen(partial().c_str(), "wb"));
   if (!file_) throw_file_error("write", partial(), errno);
 }
 
@@ -35,16 +34,16 @@ std::filesystem::path OutputFile::partial() const {
 }
 
 std::ostream& OutputFile::stream() {
-  return is_stdout() ? std::cout : file_;
+  return is_stdout() ? std::cout : text_;
 }
 
 void OutputFile::flush() {
   if (is_stdout()) return flush_standard_output();
-  if (file_.flush()) return;
-  file_.clear();
-  errno = 0;
-  file_.flush();  // again, for the error of the system
-  throw_file_error("write", partial(), errno != 0 ? errno : EIO);
+  const std::string text = std::exchange(text_, {}).str();
+  if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() ||
+      std::fflush(file_.get()) != 0) {
+    throw_file_error("write", partial(), errno);
+  }
 }
 
 void OutputFile::commit() {

@@ -1,11 +1,13 @@
 // The output of a command that writes as it goes: a file, or standard output.
 #pragma once
 
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -23,6 +25,7 @@ class OutputFile {
   explicit OutputFile(std::filesystem::path path = {});
 
   bool is_stdout() const { return path_.empty(); }
+  /// Of a file, text is kept in memory until flush().
   std::ostream& stream();
   /// Throws DataError if the output cannot be written.
   void flush();
@@ -37,7 +40,8 @@ class OutputFile {
 
   std::filesystem::path path_;
   bool special_ = false;  ///< see Destination
-  std::ofstream file_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
+  std::ostringstream text_;  ///< not yet written
 };
 
 struct NamedPath {

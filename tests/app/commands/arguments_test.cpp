@@ -62,14 +62,12 @@ TEST_CASE("empty values, which CLI11 would ignore, are errors") {
   CHECK(parsed({"train", "x", "--run", "007"}).run == "007");  // a text
 }
 
-TEST_CASE("the error for a misspelt command or flag suggests the nearest") {
+TEST_CASE("the error for a command line names the command") {
   const auto error = [](const Words& arguments) { return parsed(arguments).error; };
-  CHECK(error({"trian", "x"}) == "trian: unknown command; did you mean train?; see attn --help");
-  CHECK_THAT(error({"--threads", "2", "trian"}), contains("did you mean train?"));
-  CHECK_THAT(error({"bench", "stpe"}),
-             contains("bench: stpe: unknown command; did you mean step?"));
+  CHECK(error({"trian", "x"}) == "trian: unknown command; see attn --help");
+  CHECK_THAT(error({"bench", "stpe"}), contains("bench: stpe: unknown command"));
   CHECK(error({"average", "--lats", "3"}) ==
-        "average: --lats: unknown flag; did you mean --last?; see attn average --help");
+        "average: --lats: unknown flag; see attn average --help");
   CHECK_THAT(error({"train", "a.json", "--lr=0.1"}),
              contains("train: --lr=0.1: unknown flag; options of the config are set with --set"));
   CHECK_THAT(error({"train", "a.json", "b.json"}), contains("train: b.json: unknown argument"));

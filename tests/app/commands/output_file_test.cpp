@@ -30,21 +30,6 @@ TEST_CASE("an output that cannot be written names the system's error, also in la
   }
 }
 
-TEST_CASE("a second command cannot write the same output") {
-  const TemporaryDirectory folder;
-  const auto written = [&] { return read_file(folder / "out"); };
-  {
-    OutputFile first(folder / "out");
-    first.stream() << "first\n";
-    CHECK_THROWS_WITH(OutputFile(folder / "out"), contains("another command is writing it"));
-    first.commit();
-    CHECK(written() == "first\n");
-    OutputFile second(folder / "out");  // the former one is complete
-    second.write_all("second\n");
-  }
-  CHECK(written() == "second\n");
-}
-
 TEST_CASE("an output has its name when it is complete") {
   const TemporaryDirectory folder;
   OutputFile output(folder / "out");

@@ -63,7 +63,7 @@ TEST_CASE("a run's checkpoints are selected by @best, @last, @average and @STEP"
   CHECK(find_checkpoint(run.path) == run.run.averaged());
 }
 
-TEST_CASE("a damaged last checkpoint is an error that names the last valid one") {
+TEST_CASE("a damaged last checkpoint is an error") {
   const Run run;
   fs::remove(best_mark(run.run.checkpoints()));
   for (const fs::path& path : {run.path, run.at("last")}) {
@@ -71,21 +71,17 @@ TEST_CASE("a damaged last checkpoint is an error that names the last valid one")
   }
   fs::resize_file(run.step(300) / "model.safetensors", 20);
   for (const fs::path& path : {run.path, run.at("last")}) {
-    CHECK_THAT(message(path),
-               contains(run.step(300).string()) &&
-                   contains("the last valid checkpoint is " + run.at("200").string()));
+    CHECK_THAT(message(path), contains(run.step(300).string()) && !contains("found"));
   }
-  for (const int64_t step : {100, 200}) fs::remove(run.step(step) / "config.json");
-  CHECK_THAT(message(run.at("last")), contains("the run has no valid checkpoint"));
 }
 
-TEST_CASE("an error for a missing checkpoint lists the run's checkpoints") {
+TEST_CASE("an error for a missing checkpoint names their directory") {
   const Run run;
-  const std::string has = "has @best (step 200), @last (step 300); steps 100, 200, 300";
+  const std::string has = "its checkpoints are in " + run.run.checkpoints().string();
   CHECK_THAT(message(run.at("150")), contains("no checkpoint at this step") && contains(has));
   CHECK_THAT(message(run.at("average")), contains("attn average") && contains(has));
   CHECK_THAT(message(run.at("bets")),
-             contains("not best, last, average or a step") && contains(has));
+             contains("not best, last, average or a step"));
   CHECK_THAT(message(run.at("")), contains("not best, last, average or a step"));
   CHECK_THAT(message(run.at("-1")), contains("not best, last, average or a step"));
   CHECK_THAT(message(run.step(100).string() + "@best"), contains("is a checkpoint, not a run"));
@@ -93,7 +89,7 @@ TEST_CASE("an error for a missing checkpoint lists the run's checkpoints") {
   CHECK_THAT(message(run.at("best")), contains("no checkpoint is marked as the best"));
   const fs::path none = run.folder.path() / "none";
   fs::create_directories(none);
-  CHECK_THAT(message(none.string() + "@last"), contains("has no checkpoints yet"));
+  CHECK_THAT(message(none.string() + "@last"), contains("@last: no checkpoint"));
   CHECK_THAT(message(run.folder.path() / "nowhere@best"), contains("no such run or checkpoint"));
 }
 
@@ -106,11 +102,4 @@ TEST_CASE("a name with '@' is a name where it exists") {
   CHECK(find_checkpoint(named.string() + "@last") == checkpoint_path(renamed.checkpoints(), 300));
   CHECK(find_checkpoint(checkpoint_path(renamed.checkpoints(), 100)) ==
         checkpoint_path(renamed.checkpoints(), 100));
-}
-
-TEST_CASE("an error for the checkpoint directory names the run") {
-  const Run run;
-  for (const fs::path& folder : {run.run.checkpoints(), run.run.checkpoints() / ""}) {
-    CHECK_THAT(message(folder), contains(run.at("best").string()));
-  }
 }

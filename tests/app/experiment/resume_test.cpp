@@ -93,15 +93,11 @@ TEST_CASE("a row may leave open the seed and the vocabulary that its run has") {
   CHECK(row_conflicts(run.path(), with_options({"train.steps=9"})) == Paths{"train.steps"});
 }
 
-TEST_CASE("another runtime is reported and neither stops a run nor changes its result") {
+TEST_CASE("another runtime neither stops a run nor changes its result") {
   const Experiment before = with_options();
   const Experiment now = with_options({"runtime.kernels=off", "runtime.timeout=90"});
   CHECK(resume_conflicts(before, now).empty());
   CHECK(result_conflicts(before, now).empty());
-  CHECK(runtime_changes(before, now) ==
-        std::vector<std::string>{"runtime.kernels is off, was auto",
-                                 "runtime.timeout is 90.0, was 60.0"});
-  CHECK(runtime_changes(before, before).empty());
 }
 
 TEST_CASE("a missing key is a difference, and arrays of different lengths differ as a whole") {

@@ -23,8 +23,6 @@ TEST_CASE("the run of a checkpoint, of an average and of a run itself is the run
   CHECK(RunDirectory::of_checkpoint(run.averaged()).path() == run.path());
   CHECK(RunDirectory::of_checkpoint(run.path()).path() == run.path());
   CHECK(RunDirectory::of_checkpoint(run.averaged() / "").path() == run.path());
-  CHECK(RunDirectory::is_checkpoints(run.checkpoints()));
-  CHECK(RunDirectory::of_checkpoints(run.checkpoints()).path() == run.path());
 }
 
 TEST_CASE("a trailing slash does not change a run") {

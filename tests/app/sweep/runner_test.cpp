@@ -43,34 +43,6 @@ TEST_CASE("as many runs share GPUs as fit into their memory, one per core and 16
   CHECK(jobs_that_fit(0, 1e9, 1, 64) == 1);  // unknown
 }
 
-TEST_CASE("the last run ends after the longest chain of runs in one job") {
-  const std::vector<double> none, waiting = {3, 2, 2}, running = {5};
-  CHECK(makespan(none, waiting, 1) == 7.0);
-  CHECK(makespan(none, waiting, 2) == 4.0);
-  CHECK(makespan(none, waiting, 9) == 3.0);
-  CHECK(makespan(running, waiting, 2) == 7.0);  // 3 and 2 beside the one that runs, 2 after it
-  CHECK(makespan(running, none, 2) == 5.0);
-  CHECK(makespan(none, none, 2) == 0.0);
-}
-
-TEST_CASE("the time left is by the rate of the runs that run or have finished") {
-  using Stage = RunWork::Stage;
-  const auto work = [](Stage stage, double share, double seconds) {
-    return RunWork{.stage = stage, .flops = 100.0, .share = share, .seconds = seconds};
-  };
-  const RunWork waiting = work(Stage::waiting, 0, 0), half = work(Stage::running, 0.5, 100);
-  const auto left = [](std::vector<RunWork> runs, int64_t jobs) {
-    return seconds_left(runs, jobs).value_or(-1.0);
-  };
-  CHECK(left({waiting}, 1) == -1.0);
-  CHECK(left({work(Stage::running, 0, 0), waiting}, 2) == -1.0);  // nothing is trained yet
-  CHECK(left({waiting, half}, 1) == Approx(100.0 + 200.0));
-  CHECK(left({waiting, half}, 2) == Approx(200.0));
-  // A run that was interrupted needs its remaining updates, one that failed none.
-  CHECK(left({work(Stage::waiting, 0.75, 300), half}, 1) == Approx(100.0 + 50.0));
-  CHECK(left({work(Stage::finished, 0.5, 100), half}, 2) == Approx(100.0));
-}
-
 TEST_CASE("jobs share the GPUs that the sweep was given, by number or by name") {
   CHECK(gpu_of_slot(0, 4, nullptr) == "0");
   CHECK(gpu_of_slot(5, 4, nullptr) == "1");
