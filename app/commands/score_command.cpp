@@ -129,9 +129,9 @@ void print_resampled(const PairedBootstrap& resampled) {
 // A metric by its statistics of sentences, of which the score is that of their sum.
 template <class Statistics, class Options, class Score>
 TextMetric text_metric(const Options& options,
-                       std::vector<Statistics> (*statistics)(std::span<const std::string>,
-                                                             std::span<const std::vector<std::string>>,
-                                                             const Options&),
+                       std::vector<Statistics> (*statistics)(
+                           std::span<const std::string>, std::span<const std::vector<std::string>>,
+                           const Options&),
                        Score (*score_of)(const Statistics&, const Options&, int64_t),
                        std::string (*line_of)(const Score&), Json (*json_of)(const Score&)) {
   return [=](std::span<const std::string> hypotheses,
@@ -141,9 +141,8 @@ TextMetric text_metric(const Options& options,
         std::make_shared<const Runs>(Runs{statistics(hypotheses, references, options)});
     const Score score =
         score_of(sum_of(runs->front()), options, static_cast<int64_t>(references.size()));
-    ResampledSystem resampled = resampled_system(*runs, [=](const Statistics& drawn) {
-      return score_of(drawn, options, 1).score;
-    });
+    ResampledSystem resampled = resampled_system(
+        *runs, [=](const Statistics& drawn) { return score_of(drawn, options, 1).score; });
     // The system refers to the statistics, which it has to keep.
     resampled.score = [runs, inner = resampled.score](std::span<const uint32_t> drawn) {
       return inner(drawn);
@@ -153,9 +152,12 @@ TextMetric text_metric(const Options& options,
 }
 
 Json bleu_json(const BleuScore& score) {
-  return {{"score", score.score},           {"precisions", score.precisions},
-          {"bp", score.bp},                 {"hyp_length", score.hyp_length},
-          {"ref_length", score.ref_length}, {"signature", score.signature}};
+  return {{"score", score.score},
+          {"precisions", score.precisions},
+          {"bp", score.bp},
+          {"hyp_length", score.hyp_length},
+          {"ref_length", score.ref_length},
+          {"signature", score.signature}};
 }
 
 Json chrf_json(const ChrfScore& score) {

@@ -115,7 +115,8 @@ std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
   const auto damaged = list_checkpoints(folder);
   std::string why = "there is none";
   try {
-    if (!damaged.empty()) verify_checkpoint(damaged.back().path, checkpoint_files, Verified::tensors);
+    if (!damaged.empty())
+      verify_checkpoint(damaged.back().path, checkpoint_files, Verified::tensors);
   } catch (const DataError& error) {
     why = error.what();
   }

@@ -90,8 +90,7 @@ void require_same_text(const Json& started, const char* key, const Json& now,
                        const std::string& text) {
   const auto found = started.find(key);
   if (found == started.end() || *found == now) return;
-  throw DataError(text +
-                  ": has changed since the run was started; restore it, or start a new run");
+  throw DataError(text + ": has changed since the run was started; restore it, or start a new run");
 }
 
 }  // namespace

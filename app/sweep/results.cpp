@@ -83,7 +83,7 @@ RunRecord omitted(const fs::path& run, const std::string& name, const std::strin
 
 // Throws DataError if a file of the run is damaged.
 void add_run(const fs::path& run, const std::string& name, const Experiment& experiment,
-                    RowRecord& row, RunReader& reader, SweepResults& out) {
+             RowRecord& row, RunReader& reader, SweepResults& out) {
   const Experiment own = load_description(run);
   if (run.filename() != "seed-" + std::to_string(own.seed)) {
     out.notes.push_back(name + ": its config.json has seed " + std::to_string(own.seed) +
@@ -93,8 +93,7 @@ void add_run(const fs::path& run, const std::string& name, const Experiment& exp
   if (!row_conflicts(run, experiment).empty() || recorded_change(run) != row.change) {
     out.notes.push_back(name +
                         " was trained with a different config than the row has now: omitted");
-    row.runs.push_back(
-        omitted(run, name, "trained with a different config"));
+    row.runs.push_back(omitted(run, name, "trained with a different config"));
     return;
   }
   RunRecord record = reader.read(run, name, own, experiment);

@@ -255,7 +255,8 @@ class Sweep {
       flops_finished_ += run_flops(run) - flops_done_before_[slot.run];
       log(run.name + ": finished  " + results_text(plan_, *result));
       collect(run);
-    } else if (slot.mps && !end_.interrupted && !was_stopped(end) && !result && !is_own_error(end)) {
+    } else if (slot.mps && !end_.interrupted && !was_stopped(end) && !result &&
+               !is_own_error(end)) {
       // The end of the server, or a fault of one run, ends all runs of a GPU.
       log(run.name + ": " + failure_of(run, end, slot.log_begin) + "; resuming it without MPS");
       without_mps_.insert(slot.run);

@@ -279,7 +279,7 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
     std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !options.no_submit)
               << "\nwhen the jobs have finished, "
               << (trials ? "run the same command again for what follows these trials"
-                          : "run: attn report " + shell_word(plan.directory.string()))
+                         : "run: attn report " + shell_word(plan.directory.string()))
               << "\n";
     return 0;
   }

@@ -80,8 +80,7 @@ TEST_CASE("an error for a missing checkpoint names their directory") {
   const std::string has = "its checkpoints are in " + run.run.checkpoints().string();
   CHECK_THAT(message(run.at("150")), contains("no checkpoint at this step") && contains(has));
   CHECK_THAT(message(run.at("average")), contains("attn average") && contains(has));
-  CHECK_THAT(message(run.at("bets")),
-             contains("not best, last, average or a step"));
+  CHECK_THAT(message(run.at("bets")), contains("not best, last, average or a step"));
   CHECK_THAT(message(run.at("")), contains("not best, last, average or a step"));
   CHECK_THAT(message(run.at("-1")), contains("not best, last, average or a step"));
   CHECK_THAT(message(run.step(100).string() + "@best"), contains("is a checkpoint, not a run"));
