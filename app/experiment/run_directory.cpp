@@ -145,7 +145,7 @@ void require_place(const fs::path& directory, InputKind kind) {
   const RunDirectory run(directory);
   if (fs::is_directory(directory) &&
       (fs::is_empty(directory) || fs::exists(directory / kSweepFile) || fs::exists(run.lock()) ||
-       fs::exists(run.run_file()) || fs::exists(run.change()))) {
+       fs::exists(run.run_file()) || fs::exists(run.change()) || run.has_trained())) {
     return;
   }
   throw ConfigError(directory.string() + ": exists and is not " + noun_of(kind) +
