@@ -33,10 +33,6 @@ EmbeddingSharing ModelConfig::embedding_sharing() const {
   return std::visit([](const auto& chosen) { return chosen.embedding_sharing; }, options);
 }
 
-bool ModelConfig::counts_words() const {
-  return std::visit([](const auto& chosen) { return chosen.counts_words(); }, options);
-}
-
 std::string ModelConfig::muon_conflict() const {
   return std::visit([](const auto& chosen) { return chosen.muon_conflict(); }, options);
 }

@@ -20,7 +20,7 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device) : off
   positions_ = int64_tensor(std::span<const int64_t>(positions), device);
   lengths_of_rows_ = int64_tensor(std::span<const int64_t>(lengths_of_rows), device);
   padded_.slots = int64_tensor(std::span<const int64_t>(slots), device);
-  starts_ = sent_tensor<int32_t>(offsets(), device);
+  starts_ = to_device<int32_t>(offsets(), device);
 }
 
 torch::Tensor Segments::pad(const torch::Tensor& rows) const {
@@ -36,14 +36,11 @@ torch::Tensor Segments::unpad(const torch::Tensor& padded) const {
 }
 
 TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const int64_t> lengths,
-                               torch::Device device, std::span<const int64_t> second) {
+                               torch::Device device) {
   Segments segments(lengths, device);
   TORCH_CHECK(segments.rows() == static_cast<int64_t>(tokens.size()), "the lengths sum to ",
               segments.rows(), ", got ", tokens.size(), " tokens");
-  TORCH_CHECK(second.empty() || second.size() == tokens.size(), "second index: got ", second.size(),
-              " rows for ", tokens.size(), " tokens");
-  return {int64_tensor(tokens, device), std::move(segments),
-          second.empty() ? torch::Tensor() : int64_tensor(second, device)};
+  return {int64_tensor(tokens, device), std::move(segments)};
 }
 
 RowFeatures row_features(std::span<const int64_t> ids, std::span<const int64_t> ends,

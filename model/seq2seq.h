@@ -70,8 +70,6 @@ class Seq2SeqModel : public torch::nn::Module {
 
   /// Maximum number of positions of a sentence, if there is a limit.
   virtual std::optional<int64_t> max_length() const { return {}; }
-  /// Whether the decoder input has a second position (TokenSequences::second_N).
-  virtual bool counts_words() const { return false; }
   /// d_model, as in the paper's learning-rate schedule.
   virtual int64_t width() const = 0;
   /// Factor on the learning rate of hidden matrices (Layer::hidden_matrices), as in µP.

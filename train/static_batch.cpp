@@ -16,7 +16,6 @@ void each_tensor(StaticBatch& batch, const Visit& visit) {
   visit(batch.targets_N);
   for (TokenSequences* rows : {&batch.source, &batch.target_in}) {
     visit(rows->tokens_N);
-    if (rows->second_N.defined()) visit(rows->second_N);
     for (torch::Tensor* indices : rows->segments.index_tensors()) visit(*indices);
   }
 }

@@ -21,7 +21,6 @@
 #include "base/format.h"
 #include "base/json_patch.h"
 #include "eval/heads/head_pruning.h"
-#include "eval/heads/head_statistics.h"
 #include "eval/heads/measure_heads.h"
 #include "report/table.h"
 
@@ -176,8 +175,8 @@ void heads(const HeadsOptions& options, const Context& context) {
   if (options.prune || options.ablate) require_translator(loaded, options);
   std::cerr << "reading " << loaded.directory.path().string() << "\n";
   auto csv = requested_output(options.csv), json = requested_output(options.json);
-  const SelectedPairs selected = given_pairs(loaded, source_lines(loaded, options.data),
-                                             target_path(loaded, options.data), options.limits);
+  const SelectedPairs selected = reference_pairs(loaded, source_lines(loaded, options.data),
+                                                 target_path(loaded, options.data), options.limits);
   if (selected.pairs.empty()) {
     throw DataError(options.data + ": no sentence of 1 to " +
                     std::to_string(options.limits.max_tokens) + " tokens (--max-tokens)");

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
-#include "base/unknown_key.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -280,6 +279,14 @@ Experiment resolve_experiment(const std::vector<Json>& patches, const std::strin
 
 Experiment read_resolved(Json json, const std::string& name,
                          const std::vector<std::string>& assignments) {
+  // Runs of earlier versions list the options of diverse beam search, at their defaults.
+  std::vector<Json*> searches = {&json["search"]};
+  for (Json& item : json["eval"]) searches.push_back(&item);
+  for (Json* search : searches) {
+    if (!search->is_object()) continue;
+    if (search->value("groups", Json()) == Json(1)) search->erase("groups");
+    if (search->value("diversity", Json()) == Json(0.5)) search->erase("diversity");
+  }
   apply_assignments(json, assignments);
   return read_merged(std::move(json), name, assignments);
 }

@@ -78,20 +78,29 @@ void EvaluatorConfig::validate() const {
 }
 
 void EvaluatorConfig::require_task(Task task) const {
-  const Task its = task_of(options).value_or(task);
-  require(its == task, "kind", enum_name(kind()),
-          "requires data.task=" + std::string(enum_name(its)) + "; use " + kinds_for(task));
+  const Task required = task_of(options).value_or(task);
+  require(required == task, "kind", enum_name(kind()),
+          "requires data.task=" + std::string(enum_name(required)) + "; use " + kinds_for(task));
 }
 
 void EvaluatorConfig::require_text(const DataConfig& texts) const {
   const std::string place = "eval: " + name;
-  if (text(texts).empty()) throw ConfigError(place + ": set its data, or data.valid");
+  if (text(texts).empty()) throw ConfigError(place + ": set required data, or data.valid");
   attn::require_text(data.empty() ? "data.valid" : place + ".data", text(texts), texts);
-  for (const auto& file : std::visit([](const auto& chosen) { return chosen.files(); }, options)) {
+  for (const auto& file : files()) {
     if (!std::filesystem::exists(file)) {
       throw DataError(place + ": " + file.string() + ": no such file");
     }
   }
+}
+
+std::vector<std::filesystem::path> EvaluatorConfig::files() const {
+  return std::visit(
+      [](const auto& chosen) -> std::vector<std::filesystem::path> {
+        if constexpr (requires { chosen.files(); }) return chosen.files();
+        return {};
+      },
+      options);
 }
 
 const EvaluatorConfig* deciding_evaluator(std::span<const EvaluatorConfig> evaluators) {
@@ -104,9 +113,7 @@ const EvaluatorConfig* deciding_evaluator(std::span<const EvaluatorConfig> evalu
 std::string evaluation_key(const EvaluatorConfig& config, const DataConfig& data,
                            TextHashes& hashes) {
   std::vector<std::filesystem::path> files = text_files(data, config.text(data));
-  for (auto& file : std::visit([](const auto& chosen) { return chosen.files(); }, config.options)) {
-    files.push_back(std::move(file));
-  }
+  for (auto& file : config.files()) files.push_back(std::move(file));
   return key_of(files, hashes);
 }
 

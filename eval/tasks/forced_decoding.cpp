@@ -48,7 +48,6 @@ ForcedBatch forced_batch(std::span<const ScoredPair> pairs, const Tokenizers& to
     append_source(pair.source, tokenizers.source->eos(), pair.features, source);
     std::vector<int64_t> in = {tokenizers.target->bos()};
     in.insert(in.end(), pair.target.begin(), pair.target.end());
-    if (tokenizers.target_counter) tokenizers.target_counter->append(in, target_in.second);
     target_in.tokens.insert(target_in.tokens.end(), in.begin(), in.end());
     target_out.insert(target_out.end(), pair.target.begin(), pair.target.end());
     target_out.push_back(tokenizers.target->eos());

@@ -15,7 +15,7 @@
 // Fast path packed_search: mixer 15d8e02a
 // Fast path packed_search: decoder_layer 1ded3b43
 // Fast path packed_search: decoder dfbb101e
-// Fast path packed_search: transformer ea5bce10
+// Fast path packed_search: transformer da0ac000
 // Fast path packed_search: position_in_scores 3e0429ff
 #include "model/transformer/packed_inference.h"
 
@@ -34,7 +34,7 @@ namespace {
 constexpr int64_t kRowsAThread = 8;  // in attention and norms
 
 // A buffer of at least `floats`, with arbitrary content.
-float* room(std::vector<float>& buffer, int64_t floats) {
+float* resized(std::vector<float>& buffer, int64_t floats) {
   if (static_cast<int64_t>(buffer.size()) < floats) buffer.resize(static_cast<size_t>(floats));
   return buffer.data();
 }
@@ -64,7 +64,7 @@ class PackedSession : public DecodeSession {
     for (const auto& layer : *model_->decoder->layers) {
       remember(layer->as<DecoderLayer>()->cross_attention->project(encoded_ND));
     }
-    next_words_MD_ = model_->project_next_words(encoded_ND);
+    words_ = model_->start_words(encoded_ND);
     caches_.resize(decoder.layers.size());
   }
 
@@ -107,7 +107,7 @@ class PackedSession : public DecodeSession {
   int64_t d_model_, heads_, kv_heads_, d_k_, d_v_, window_;
   Segments memory_;
   std::vector<LayerMemory> memories_;
-  torch::Tensor next_words_MD_;       // with deterministic attention
+  WordState words_;
   std::vector<int64_t> key_offsets_;  // place of each sentence's first head in LayerMemory::keys
   std::vector<KvCache> caches_;
   int64_t position_ = 0;
@@ -242,8 +242,8 @@ void PackedSession::normalize(const NormParameters& norm, const float* x, const 
   cpu::NormRows whole = norm_rows(norm);
   whole.x = x;
   whole.update = update;
-  float *sums = room(sums_, rows * d_model_), *means = room(means_, rows),
-        *rstds = room(rstds_, rows);
+  float *sums = resized(sums_, rows * d_model_), *means = resized(means_, rows),
+        *rstds = resized(rstds_, rows);
   at::parallel_for(0, rows, 4 * kRowsAThread, [&](int64_t begin, int64_t end) {
     cpu::NormRows part = whole;
     part.begin = begin;
@@ -266,7 +266,7 @@ void PackedSession::sublayer(const PackedInference::Around& around, float* x, in
       return;
     }
     case attn::Norm::pre: {
-      float* normal = room(normal_, rows * d_model_);
+      float* normal = resized(normal_, rows * d_model_);
       normalize(around.norm, x, nullptr, rows, normal);
       const float* update = compute(normal);
       for (int64_t i = 0; i < rows * d_model_; ++i) x[i] += update[i];
@@ -279,13 +279,13 @@ torch::Tensor PackedSession::step(const StepRows& step) {
   const torch::NoGradGuard no_grad;
   const auto rows = static_cast<int64_t>(step.tokens.size());
   follow(step.parents, rows);
-  const torch::Tensor next_words_RD = select_next_words(next_words_MD_, memory_, step);
-  const torch::Tensor embedded_RD = model_->embed_step(step, position_, next_words_RD).contiguous();
-  float* x = room(x_, rows * d_model_);
+  const torch::Tensor embedded_RD =
+      model_->embed_step(step, position_, memory_, words_).contiguous();
+  float* x = resized(x_, rows * d_model_);
   std::copy_n(embedded_RD.const_data_ptr<float>(), rows * d_model_, x);
   const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = block_width();
-  float* update = room(update_, rows * d_model_);
-  float* attended = room(attended_, rows * values);
+  float* update = resized(update_, rows * d_model_);
+  float* attended = resized(attended_, rows * values);
   const PositionInScores in_scores =
       model_->target_embedding->position->in_step(1, position_, torch::kCPU);
   torch::Tensor bias_HT;
@@ -306,7 +306,7 @@ torch::Tensor PackedSession::step(const StepRows& step) {
       return update;
     });
     sublayer(layer.around_cross, x, rows, [&](const float* in) {
-      float* queries = room(queries_, rows * keys);
+      float* queries = resized(queries_, rows * keys);
       layer.cross_query.apply(in, d_model_, rows, queries, keys);
       attend_to_memory(i, step.sentences, queries, attended);
       layer.cross_output.apply(attended, values, rows, update, d_model_);
@@ -314,7 +314,7 @@ torch::Tensor PackedSession::step(const StepRows& step) {
     });
     sublayer(layer.around_feed_forward, x, rows, [&](const float* in) {
       const int64_t inner = layer.inner.outputs(), d_ff = layer.outer.inputs();
-      float* hidden = room(hidden_, rows * inner);
+      float* hidden = resized(hidden_, rows * inner);
       const bool gated = inner > d_ff;
       layer.inner.apply(in, d_model_, rows, hidden, inner, /*relu=*/!gated);
       for (int64_t r = 0; gated && r < rows; ++r) {
@@ -328,7 +328,7 @@ torch::Tensor PackedSession::step(const StepRows& step) {
   if (decoder_.final_norm) normalize(*decoder_.final_norm, x, nullptr, rows, x);
   ++position_;
   const int64_t classes = decoder_.projection.outputs();
-  float* logits = room(logits_, rows * classes);
+  float* logits = resized(logits_, rows * classes);
   decoder_.projection.apply(x, d_model_, rows, logits, classes);
   return torch::from_blob(logits, {rows, classes}, torch::kFloat32);
 }
