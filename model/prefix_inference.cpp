@@ -27,7 +27,7 @@ class PrefixSession : public DecodeSession {
     }
     const torch::Device device = model_->device();
     const auto on_device = [&](const std::vector<int64_t>& values) {
-      return int64_tensor(std::span<const int64_t>(values), device);
+      return int64_tensor(values, device);
     };
     const Memory memory{memory_.rows_MD.index_select(0, on_device(memory_rows)),
                         Segments(memory_lengths, device)};

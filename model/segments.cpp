@@ -17,9 +17,9 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device) : off
       slots.push_back(b * longest() + i);
     }
   }
-  positions_ = int64_tensor(std::span<const int64_t>(positions), device);
-  lengths_of_rows_ = int64_tensor(std::span<const int64_t>(lengths_of_rows), device);
-  padded_.slots = int64_tensor(std::span<const int64_t>(slots), device);
+  positions_ = int64_tensor(positions, device);
+  lengths_of_rows_ = int64_tensor(lengths_of_rows, device);
+  padded_.slots = int64_tensor(slots, device);
   starts_ = to_device<int32_t>(offsets(), device);
 }
 
@@ -50,7 +50,7 @@ RowFeatures row_features(std::span<const int64_t> ids, std::span<const int64_t> 
   TORCH_CHECK(std::is_sorted(offsets.begin(), offsets.end()) &&
                   offsets.back() == static_cast<int64_t>(ids.size()),
               "features: the ends of the rows do not rise to ", ids.size());
-  return {int64_tensor(ids, device), int64_tensor(std::span<const int64_t>(offsets), device)};
+  return {int64_tensor(ids, device), int64_tensor(offsets, device)};
 }
 
 }  // namespace attn

@@ -60,20 +60,20 @@ class Segments {
   torch::Tensor starts_;  // [B + 1] int32: the offsets
 };
 
-/// Copies numbers to `device` as To; asynchronous for a GPU, from pinned memory.
-template <class To, class From>
-torch::Tensor to_device(std::span<const From> values, torch::Device device) {
+/// Copies a range of numbers to `device` as To; asynchronous for a GPU, from pinned memory.
+template <class To, class Range>
+torch::Tensor to_device(const Range& values, torch::Device device) {
   TORCH_CHECK(!Capturing::active(), "values that depend on a batch are sent outside its block");
   const torch::Tensor host = torch::empty(
-      {static_cast<int64_t>(values.size())},
+      {std::ssize(values)},
       torch::TensorOptions(c10::CppTypeToScalarType<To>::value).pinned_memory(device.is_cuda()));
   std::transform(values.begin(), values.end(), host.data_ptr<To>(),
-                 [](From value) { return static_cast<To>(value); });
+                 [](auto value) { return static_cast<To>(value); });
   return host.to(torch::TensorOptions(device), /*non_blocking=*/true);
 }
 
-template <class T>
-torch::Tensor int64_tensor(std::span<const T> values, torch::Device device) {
+template <class Range>
+torch::Tensor int64_tensor(const Range& values, torch::Device device) {
   return to_device<int64_t>(values, device);
 }
 

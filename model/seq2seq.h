@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "kernels/weight_type.h"
+#include "kernels/precision.h"
 #include "model/config.h"
 #include "model/segments.h"
 #include "model/step_rows.h"

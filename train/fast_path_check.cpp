@@ -244,7 +244,7 @@ double compare_search(Seq2SeqModel& model, const Pairs& pairs) {
     before = sentences;
     const torch::Tensor logits_RV =
         session->step({.parents = parents, .tokens = step, .sentences = sentences});
-    const torch::Tensor index = int64_tensor(std::span<const int64_t>(rows), model.device());
+    const torch::Tensor index = int64_tensor(rows, model.device());
     const torch::Tensor forced_RV = forced_NV.index_select(0, index);
     const double difference =
         (logits_RV.to(torch::kFloat32).log_softmax(-1) - forced_RV).abs().max().item<double>();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "data/batch.h"
+#include "data/source_features.h"
 #include "eval/search/session_search.h"
 
 namespace attn {
@@ -110,6 +111,18 @@ void fill_nbest(std::vector<Hypothesis>& found, int64_t nbest) {
   while (static_cast<int64_t>(found.size()) < nbest) {
     found.push_back({.tokens = {}, .log_prob = kNever, .score = kNever, .finished = false});
   }
+}
+
+SourceSentence encode_source(const Tokenizers& tokenizers, const std::string& line,
+                             int64_t max_tokens) {
+  SourceSentence source{.tokens = tokenizers.source->encode(line)};
+  const auto length = static_cast<int64_t>(source.tokens.size());
+  if (tokenizers.features) source.features = tokenizers.features->encode(line, length);
+  source.truncated = length > max_tokens;
+  if (!source.truncated) return source;
+  source.tokens.resize(static_cast<size_t>(max_tokens));
+  if (tokenizers.features) source.features = cut_features(source.features, max_tokens);
+  return source;
 }
 
 }  // namespace attn

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/enum_names.h"
-#include "kernels/weight_type.h"
+#include "kernels/precision.h"
 
 namespace attn {
 

@@ -9,44 +9,9 @@
 #include "data/text_hashes.h"
 
 namespace attn {
-namespace {
-
-using Options = EvaluatorConfig::Options;
-
-// The defaults of every kind, in the enum's order.
-template <size_t... I>
-std::vector<Options> all_defaults(std::index_sequence<I...>) {
-  return {Options(std::in_place_index<I>)...};
-}
-
-const std::vector<Options>& all_kinds() {
-  static const auto kinds = all_defaults(std::make_index_sequence<std::variant_size_v<Options>>());
-  return kinds;
-}
-
-std::optional<Task> task_of(const Options& options) {
-  return std::visit([](const auto& chosen) { return chosen.task; }, options);
-}
-
-// "loss or parse"
-std::string kinds_for(Task task) {
-  std::vector<std::string_view> names;
-  for (const Options& options : all_kinds()) {
-    if (task_of(options).value_or(task) != task) continue;
-    names.push_back(enum_name(static_cast<EvaluatorKind>(options.index())));
-  }
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
-    text += names[i];
-  }
-  return text;
-}
-
-}  // namespace
 
 void EvaluatorConfig::set_kind(EvaluatorKind kind) {
-  if (kind != this->kind()) options = all_kinds().at(static_cast<size_t>(kind));
+  if (kind != this->kind()) options = alternative_of<Options>(static_cast<size_t>(kind));
 }
 
 bool EvaluatorConfig::lower_is_better() const {
@@ -78,9 +43,10 @@ void EvaluatorConfig::validate() const {
 }
 
 void EvaluatorConfig::require_task(Task task) const {
-  const Task required = task_of(options).value_or(task);
+  const Task required =
+      std::visit([](const auto& chosen) { return chosen.task; }, options).value_or(task);
   require(required == task, "kind", enum_name(kind()),
-          "requires data.task=" + std::string(enum_name(required)) + "; use " + kinds_for(task));
+          "requires data.task=" + std::string(enum_name(required)));
 }
 
 void EvaluatorConfig::require_text(const DataConfig& texts) const {

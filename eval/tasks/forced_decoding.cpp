@@ -55,7 +55,7 @@ ForcedBatch forced_batch(std::span<const ScoredPair> pairs, const Tokenizers& to
   }
   return {.source = token_sequences(source, device),
           .target_in = token_sequences(target_in, device),
-          .targets_N = int64_tensor(std::span<const int64_t>(target_out), device)};
+          .targets_N = int64_tensor(target_out, device)};
 }
 
 ScoredPair scored_pair(const Tokenizers& tokenizers, const std::string& source,

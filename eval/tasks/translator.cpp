@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/stop_signal.h"
 #include "eval/search/batched_search.h"
-#include "eval/tasks/source_sentence.h"
 
 namespace attn {
 namespace {

@@ -32,8 +32,8 @@ torch::Tensor rows_at(const Memory& memory, std::span<const int64_t> sentences,
     outside.push_back(!inside);
   }
   const torch::Device device = rows_MD.device();
-  const torch::Tensor outside_R = to_device<bool>(std::span<const uint8_t>(outside), device);
-  return rows_MD.index_select(0, int64_tensor(std::span<const int64_t>(index), device))
+  const torch::Tensor outside_R = to_device<bool>(outside, device);
+  return rows_MD.index_select(0, int64_tensor(index, device))
       .masked_fill(outside_R.unsqueeze(1), 0.0);
 }
 
@@ -118,9 +118,8 @@ Memory ByteNetImpl::encode(const TokenSequences& source) {
   const Segments unfolded(lengths, device());
   const torch::Tensor embedded = embed(embeddings.of_source(), source.tokens_N,
                                        embeddings.features_of(source, embedding_scale()));
-  torch::Tensor x =
-      torch::zeros({unfolded.rows(), config_.d_model}, embedded.options())
-          .index_copy(0, int64_tensor(std::span<const int64_t>(slots), device()), embedded);
+  torch::Tensor x = torch::zeros({unfolded.rows(), config_.d_model}, embedded.options())
+                        .index_copy(0, int64_tensor(slots, device()), embedded);
   for (auto& block : encoder_blocks) x = block(x, unfolded);
   return {encoder_norm(x), unfolded};
 }

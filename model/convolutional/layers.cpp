@@ -44,16 +44,7 @@ torch::Tensor WeightNormLinearImpl::product(const torch::Tensor& x_NI) {
 }
 
 torch::Tensor WeightNormLinearImpl::forward(const torch::Tensor& x_NI) {
-  if (folded_) return linear(x_NI, {direction, bias});
-  // Formula weight_norm: fast path fold.
   return torch::addcmul(bias, product(x_NI), scale());
-  // End of formula.
-}
-
-void WeightNormLinearImpl::fold() {
-  const torch::NoGradGuard no_grad;
-  if (!folded_) direction.mul_(scale().unsqueeze(1));
-  folded_ = true;
 }
 
 torch::Tensor scaled_sum(const torch::Tensor& a, const torch::Tensor& b) {

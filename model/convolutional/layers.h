@@ -27,8 +27,6 @@ class WeightNormLinearImpl : public torch::nn::Module, public Layer {
   torch::Tensor product(const torch::Tensor& x_NI);
   /// length / ‖direction‖, [outputs].
   torch::Tensor scale() const;
-  /// Replaces the direction by W itself, for search; not trainable afterwards.
-  void fold();
 
   torch::Tensor direction;  ///< [outputs, inputs]
   torch::Tensor length;     ///< [outputs]
@@ -36,7 +34,6 @@ class WeightNormLinearImpl : public torch::nn::Module, public Layer {
 
  private:
   double deviation_;
-  bool folded_ = false;
 };
 TORCH_MODULE(WeightNormLinear);
 

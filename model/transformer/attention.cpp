@@ -193,7 +193,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
     for (const int32_t row : backpointers[t]) past.push_back(offset + row);
     offset += static_cast<int32_t>(keys[t].size(0));
   }
-  const torch::Tensor past_N = to_device<int32_t>(std::span<const int32_t>(past), queries.device());
+  const torch::Tensor past_N = to_device<int32_t>(past, queries.device());
   const auto prefixes = [&](const std::vector<torch::Tensor>& steps, int64_t heads) {
     return torch::cat(steps)
         .index_select(0, past_N)

@@ -46,8 +46,8 @@ torch::Tensor select_next_words(const torch::Tensor& projected_MD, const Segment
   }
   const torch::Device device = projected_MD.device();
   // Without search.constrained a tree may have more leaves than the sentence has words.
-  const torch::Tensor rows_R = torch::minimum(int64_tensor<int64_t>(first, device) + words_R,
-                                              int64_tensor<int64_t>(last, device));
+  const torch::Tensor rows_R =
+      torch::minimum(int64_tensor(first, device) + words_R, int64_tensor(last, device));
   return projected_MD.index_select(0, rows_R);
 }
 

@@ -181,7 +181,7 @@ TEST_CASE("a capture that fails ends graphs in one line, and costs no result") {
 
 TEST_CASE("what is sent to a device beside a batch's block cannot be captured") {
   const std::vector<int64_t> values{1, 2};
-  const auto sent = [&] { return int64_tensor(std::span(values), torch::kCPU); };
+  const auto sent = [&] { return int64_tensor(values, torch::kCPU); };
   CHECK(sent().numel() == 2);
   const Capturing as_captured;
   CHECK_THROWS_WITH(sent(), testing::contains("outside its block"));
