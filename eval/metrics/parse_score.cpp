@@ -100,25 +100,6 @@ Comparison compare(std::span<const Tree> gold, std::span<const Tree> predicted,
   return result;
 }
 
-/// Collects the tables of a ParseScore.
-class ParseTables {
- public:
-  /// Adds a valid sentence with matched brackets. `length`: as in EVALB's column "Len.".
-  void add(const ParseBrackets& gold, const ParseBrackets& predicted, int64_t length);
-
-  std::vector<BracketTableRow> by_label() const;   ///< most gold brackets first
-  std::vector<BracketTableRow> by_length() const;  ///< "1-10", "11-20" …
-  std::vector<BracketTableRow> by_span() const;    ///< "1" … "5", "6-10", "11-20" …
-
- private:
-  // Keys are the first and last value of a range.
-  using Ranges = std::map<std::pair<int64_t, int64_t>, BracketTableRow>;
-  static std::vector<BracketTableRow> named(const Ranges& ranges);
-
-  std::map<std::string, BracketCounts, std::less<>> labels_;
-  Ranges lengths_, spans_;
-};
-
 std::pair<int64_t, int64_t> range_of_ten(int64_t value) {
   const int64_t last = (value + 9) / 10 * 10;
   return {last == 0 ? 0 : last - 9, last};
@@ -130,49 +111,58 @@ std::pair<int64_t, int64_t> span_range(int64_t words) {
   return range_of_ten(words);
 }
 
-void ParseTables::add(const ParseBrackets& gold, const ParseBrackets& predicted, int64_t length) {
-  BracketTableRow& of_length = lengths_[range_of_ten(length)];
-  ++of_length.sentences;
-  const auto add_bracket = [&](const ParseBracket& bracket, const BracketCounts& counts) {
-    auto label = labels_.find(bracket.label);
-    if (label == labels_.end()) label = labels_.try_emplace(std::string(bracket.label)).first;
-    label->second += counts;
-    spans_[span_range(bracket.end - bracket.start)].counts += counts;
-    of_length.counts += counts;
-  };
-  for (const ParseBracket& bracket : gold.brackets) {
-    if (bracket.counts) add_bracket(bracket, {1, 0, bracket.match >= 0, 0});
+/// Collects the tables of a ParseScore.
+class ParseTables {
+ public:
+  /// Adds a valid sentence with matched brackets. `length`: as in EVALB's column "Len.".
+  void add(const ParseBrackets& gold, const ParseBrackets& predicted, int64_t length) {
+    BracketTableRow& of_length = lengths_[range_of_ten(length)];
+    ++of_length.sentences;
+    const auto add_bracket = [&](const ParseBracket& bracket, const BracketCounts& counts) {
+      auto label = labels_.find(bracket.label);
+      if (label == labels_.end()) label = labels_.try_emplace(std::string(bracket.label)).first;
+      label->second += counts;
+      spans_[span_range(bracket.end - bracket.start)].counts += counts;
+      of_length.counts += counts;
+    };
+    for (const ParseBracket& bracket : gold.brackets) {
+      if (bracket.counts) add_bracket(bracket, {1, 0, bracket.match >= 0, 0});
+    }
+    for (const ParseBracket& bracket : predicted.brackets) {
+      if (bracket.counts) add_bracket(bracket, {0, 1, 0, bracket.match >= 0});
+    }
   }
-  for (const ParseBracket& bracket : predicted.brackets) {
-    if (bracket.counts) add_bracket(bracket, {0, 1, 0, bracket.match >= 0});
+
+  std::vector<BracketTableRow> by_label() const {
+    std::vector<BracketTableRow> rows;
+    for (const auto& [label, counts] : labels_) rows.push_back({label, 0, counts});
+    std::ranges::stable_sort(rows, std::greater<>(),
+                             [](const BracketTableRow& row) { return row.counts.gold; });
+    return rows;
   }
-}
 
-std::vector<BracketTableRow> ParseTables::named(const Ranges& ranges) {
-  std::vector<BracketTableRow> rows;
-  for (const auto& [range, row] : ranges) {
-    rows.push_back(row);
-    std::string& name = rows.back().name;
-    name = std::to_string(range.first);
-    if (range.second != range.first) name.append("-").append(std::to_string(range.second));
+  std::vector<BracketTableRow> by_length() const { return named(lengths_); }
+
+  std::vector<BracketTableRow> by_span() const { return named(spans_); }
+
+ private:
+  // Keys are the first and last value of a range.
+  using Ranges = std::map<std::pair<int64_t, int64_t>, BracketTableRow>;
+
+  static std::vector<BracketTableRow> named(const Ranges& ranges) {
+    std::vector<BracketTableRow> rows;
+    for (const auto& [range, row] : ranges) {
+      rows.push_back(row);
+      std::string& name = rows.back().name;
+      name = std::to_string(range.first);
+      if (range.second != range.first) name.append("-").append(std::to_string(range.second));
+    }
+    return rows;
   }
-  return rows;
-}
 
-std::vector<BracketTableRow> ParseTables::by_label() const {
-  std::vector<BracketTableRow> rows;
-  for (const auto& [label, counts] : labels_) rows.push_back({label, 0, counts});
-  std::ranges::stable_sort(rows, std::greater<>(),
-                           [](const BracketTableRow& row) { return row.counts.gold; });
-  return rows;
-}
-
-std::vector<BracketTableRow> ParseTables::by_length() const {
-  return named(lengths_);
-}
-std::vector<BracketTableRow> ParseTables::by_span() const {
-  return named(spans_);
-}
+  std::map<std::string, BracketCounts, std::less<>> labels_;
+  Ranges lengths_, spans_;
+};
 
 /// Adds up a corpus sentence by sentence.
 class Scorer {
