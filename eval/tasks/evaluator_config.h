@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include "base/enum_names.h"
 #include "data/config.h"
