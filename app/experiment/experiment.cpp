@@ -280,13 +280,13 @@ Experiment resolve_experiment(const std::vector<Json>& patches, const std::strin
 Experiment read_resolved(Json json, const std::string& name,
                          const std::vector<std::string>& assignments) {
   // Runs of earlier versions list the options of diverse beam search, at their defaults.
-  std::vector<Json*> searches = {&json["search"]};
-  for (Json& item : json["eval"]) searches.push_back(&item);
-  for (Json* search : searches) {
-    if (!search->is_object()) continue;
-    if (search->value("groups", Json()) == Json(1)) search->erase("groups");
-    if (search->value("diversity", Json()) == Json(0.5)) search->erase("diversity");
-  }
+  const auto drop = [](Json& search) {
+    if (!search.is_object()) return;
+    if (search.value("groups", Json()) == Json(1)) search.erase("groups");
+    if (search.value("diversity", Json()) == Json(0.5)) search.erase("diversity");
+  };
+  if (json.contains("search")) drop(json["search"]);
+  if (json.contains("eval")) std::ranges::for_each(json["eval"], drop);
   apply_assignments(json, assignments);
   return read_merged(std::move(json), name, assignments);
 }
