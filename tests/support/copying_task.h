@@ -14,6 +14,7 @@
 namespace attn::testing {
 
 constexpr int64_t kCopyingClasses = 20;
+inline const VocabularySizes kCopyingSizes{kCopyingClasses, kCopyingClasses, 0, {4, 5, 6, 7}};
 
 /// Sentences to be copied, of 2 to 8 tokens.
 inline EncodedCorpus copying_corpus(int64_t pairs = 64) {
@@ -69,7 +70,7 @@ struct CopyingTask {
 
   static Transformer seeded(const TransformerConfig& shape, torch::Device device = torch::kCPU) {
     torch::manual_seed(1);
-    Transformer model(shape, VocabularySizes{kCopyingClasses, kCopyingClasses, 0, {4, 5, 6, 7}});
+    Transformer model(shape, kCopyingSizes);
     model->to(device);
     return model;
   }

@@ -94,7 +94,7 @@ TEST_CASE("replayed updates are eager ones bit for bit, for every model that pad
     for (const bool replays : {false, true}) {
       BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
       torch::manual_seed(1);
-      const auto model = make_model(config, {testing::kCopyingClasses, testing::kCopyingClasses});
+      const auto model = make_model(config, testing::kCopyingSizes);
       TrainConfig train = testing::copying_training();
       train.accumulate = 2;
       Trainer trainer(train, 9, *model, stream, {}, class_rule(60, 0));
