@@ -25,9 +25,9 @@ class PrefixConstraint : public TokenConstraint {
         forced_(prefixes_.size(), TokenMask(static_cast<size_t>((classes + 63) / 64), 0)),
         all_(static_cast<size_t>((classes + 63) / 64), ~uint64_t{0}) {}
 
-  std::span<const uint64_t* const> PrefixConstraint::step(std::span<const int64_t> /*parents*/,
-                                                          std::span<const int32_t> /*tokens*/,
-                                                          std::span<const int64_t> sentences) {
+  std::span<const uint64_t* const> step(std::span<const int64_t> /*parents*/,
+                                        std::span<const int32_t> /*tokens*/,
+                                        std::span<const int64_t> sentences) override {
     const auto word_of = [&](size_t sentence, size_t i) -> uint64_t& {
       return forced_[sentence][static_cast<size_t>(prefixes_[sentence][i]) / 64];
     };
@@ -47,10 +47,6 @@ class PrefixConstraint : public TokenConstraint {
     ++length_;
     return rows_;
   }
-
-  std::span<const uint64_t* const> step(std::span<const int64_t> parents,
-                                        std::span<const int32_t> tokens,
-                                        std::span<const int64_t> sentences) override;
 
  private:
   std::vector<std::vector<int32_t>> prefixes_;
