@@ -35,9 +35,9 @@ std::string nearest(std::string_view word, std::span<const std::string> choices)
   if (word.size() < 5) best_distance = 2;  // of a short word, two edits leave little
   for (const auto& choice : choices) {
     const std::string name = to_lower(choice);
-    const bool begun = written.size() >= kShortestPrefix && name.starts_with(written);
+    const bool is_prefix = written.size() >= kShortestPrefix && name.starts_with(written);
     const int64_t edits = edit_distance(written, name);
-    const int64_t distance = begun ? std::min<int64_t>(edits, 1) : edits;
+    const int64_t distance = is_prefix ? std::min<int64_t>(edits, 1) : edits;
     if (distance < best_distance) {
       best_distance = distance;
       best = choice;

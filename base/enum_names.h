@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace attn {
@@ -44,6 +45,15 @@ std::vector<std::string> enum_choices() {
   std::vector<std::string> names;
   for (const auto& entry : EnumNames<E>::values) names.emplace_back(entry.name);
   return names;
+}
+
+/// The alternative of a variant at this index, with its defaults.
+template <class Variant, size_t at = 0>
+Variant alternative_of(size_t index) {
+  if constexpr (at + 1 < std::variant_size_v<Variant>) {
+    if (index != at) return alternative_of<Variant, at + 1>(index);
+  }
+  return Variant(std::in_place_index<at>);
 }
 
 }  // namespace attn

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/format.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -179,8 +179,8 @@ void sync_tree(const fs::path& directory) {
 
 std::string temporary_suffix() {
   std::random_device random;
-  const uint64_t high = random();
-  return std::string(temporary_mark) + to_hex(high << 32 | random());
+  const unsigned high = random();
+  return std::string(temporary_mark) + format("%08x%08x", high, random());
 }
 
 fs::path make_temporary_file(const fs::path& path) {

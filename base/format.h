@@ -49,6 +49,17 @@ inline std::string counted(int64_t count, const std::string& noun, const std::st
   return std::to_string(count) + " " + (count == 1 ? noun : several);
 }
 
+/// Replaces all occurrences of `from`, which is not empty, in linear time.
+inline void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  std::string out;
+  size_t done = 0;
+  for (size_t found; (found = text.find(from, done)) != std::string::npos;) {
+    out.append(text, done, found - done).append(to);
+    done = found + from.size();
+  }
+  text = out.append(text, done);
+}
+
 /// The texts of a range with `separator` between them.
 template <class Range>
 requires std::convertible_to<decltype(*std::begin(std::declval<const Range&>())), std::string_view>

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <vector>
 
-#include "base/error.h"
+#include "base/file.h"
+#include "base/format.h"
 
 namespace attn {
 namespace {
@@ -19,18 +17,12 @@ constexpr uint64_t prime4 = 0x85EBCA77C2B2AE63ULL;
 constexpr uint64_t prime5 = 0x27D4EB2F165667C5ULL;
 constexpr size_t block = 32;
 
-/// Reads little-endian, so that the hash does not depend on the platform.
+static_assert(std::endian::native == std::endian::little, "the hash is of little-endian numbers");
+
 template <class T>
 T read_le(const std::byte* from) {
   T value;
   std::memcpy(&value, from, sizeof value);
-  if constexpr (std::endian::native == std::endian::big) {
-    T swapped = 0;
-    for (size_t i = 0; i < sizeof value; ++i) {
-      swapped = static_cast<T>(swapped << 8 | (value >> (8 * i) & 0xff));
-    }
-    value = swapped;
-  }
   return value;
 }
 
@@ -114,24 +106,11 @@ uint64_t hash_text(std::string_view text, uint64_t seed) {
 }
 
 uint64_t hash_file(const std::filesystem::path& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw_file_error("read", path, errno);
-  Hasher hasher;
-  std::vector<char> buffer(size_t{1} << 20);
-  while (true) {
-    file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    hasher.update(std::string_view(buffer.data(), static_cast<size_t>(file.gcount())));
-    if (file.bad()) throw_file_error("read", path, errno);
-    if (file.eof()) break;
-  }
-  return hasher.digest();
+  return hash_bytes(MappedFile(path).bytes());
 }
 
 std::string to_hex(uint64_t value) {
-  std::string text(16, '0');
-  for (size_t i = 16; i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
-  return text;
+  return format("%016llx", static_cast<unsigned long long>(value));
 }
 
 }  // namespace attn

@@ -33,7 +33,7 @@ class Hasher {
 uint64_t hash_bytes(std::span<const std::byte> bytes, uint64_t seed = 0);
 uint64_t hash_text(std::string_view text, uint64_t seed = 0);
 
-/// XXH64 of a file's content, read through a small buffer. Throws DataError if it cannot be read.
+/// XXH64 of a file's content. Throws DataError if it cannot be read.
 uint64_t hash_file(const std::filesystem::path& path);
 
 /// Sixteen lower-case hexadecimal digits.

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
-#include "base/unknown_key.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -79,18 +77,6 @@ std::vector<std::string> parts_of(std::string_view path) {
   }
 }
 
-// ":12:3", of the n-th key (from 1) that is written as `quoted`; empty if keys of the text may be
-// written in another way, with escapes.
-std::string position_of_key(std::string_view text, const std::string& quoted, int64_t n) {
-  if (text.find("\\u") != text.npos || text.find("\\/") != text.npos) return "";
-  for (size_t at = text.find(quoted); at != text.npos; at = text.find(quoted, at + 1)) {
-    const size_t after = text.find_first_not_of(" \t\r\n", at + quoted.size());
-    const bool key = after != text.npos && text[after] == ':';
-    if (key && --n == 0) return ":" + position(text, at);
-  }
-  return "";
-}
-
 // "a", "a and b", "a, b and c".
 std::string and_list(const std::vector<std::string>& words) {
   std::string text;
@@ -104,35 +90,27 @@ std::string and_list(const std::vector<std::string>& words) {
 
 Json parse_json(std::string_view text, const std::string& name) {
   std::vector<std::set<std::string>> keys;  // keys of each open object
-  std::map<std::string, int64_t> count;     // of each key, in all objects
   const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
     if (depth > kMaxDepth) throw ConfigError(name + ": nested deeper than 64 levels");
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event != Json::parse_event_t::key) return true;
-    const std::string key = parsed.dump();
-    ++count[key];
-    if (!keys.back().insert(key).second) {
-      throw ConfigError(name + position_of_key(text, key, count[key]) + ": duplicate key " + key +
-                        " in an object");
+    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.dump()).second) {
+      throw ConfigError(name + ": duplicate key " + parsed.dump() + " in an object");
     }
     return true;
+  };
+  const auto reason = [](const Json::exception& error, std::string_view after) {
+    const std::string why = error.what();
+    const size_t at = why.find(after);
+    return at == std::string::npos ? why : why.substr(at + after.size());
   };
   try {
     return Json::parse(text, watch);
   } catch (const Json::parse_error& error) {
-    std::string why = error.what();
-    if (const size_t at = why.find(": "); at != std::string::npos) why = why.substr(at + 2);
     throw ConfigError(name + ":" + position(text, error.byte ? error.byte - 1 : 0) +
-                      ": not JSON: " + why);
+                      ": not JSON: " + reason(error, ": "));
   } catch (const Json::exception& error) {  // a number out of range, which the message quotes
-    std::string why = error.what();
-    if (const size_t at = why.find("] "); at != std::string::npos) why = why.substr(at + 2);
-    const size_t open = why.find('\''), close = why.rfind('\'');
-    const size_t at =
-        close > open ? text.find(why.substr(open + 1, close - open - 1)) : std::string_view::npos;
-    throw ConfigError(name + (at == std::string_view::npos ? "" : ":" + position(text, at)) + ": " +
-                      why);
+    throw ConfigError(name + ": " + reason(error, "] "));
   }
 }
 

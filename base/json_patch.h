@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+
 namespace attn {
 
 /// JSON objects that keep the order of insertion.
@@ -55,5 +57,28 @@ bool is_default(const ConfigSchema& schema, const Json& object, const std::strin
 
 /// The tagged unions in a field; empty if there are none.
 const ConfigSchema& inner_schema(const ConfigSchema& schema, const std::string& key);
+
+/// The error for an unknown key of a config struct, which callers may catch to add a suggestion.
+/// The message suggests the nearest key of the same struct.
+class UnknownKey : public ConfigError {
+ public:
+  UnknownKey(const std::string& place, const std::string& wrong, const std::string& innermost,
+             const std::string& note, const std::string& suggestion)
+      : ConfigError(path_of(place, wrong) + ": unknown key" + note + suggestion),
+        path(path_of(place, wrong)),
+        key(wrong),
+        leaf(innermost),
+        complaint(path + ": unknown key" + note) {}
+
+  std::string path;       ///< "train.lr"
+  std::string key;        ///< "lr"
+  std::string leaf;       ///< "lr" of {"optimizer": {"lr": 1}} too
+  std::string complaint;  ///< the message without its suggestion
+
+ private:
+  static std::string path_of(const std::string& place, const std::string& wrong) {
+    return place.empty() ? wrong : place + "." + wrong;
+  }
+};
 
 }  // namespace attn

@@ -4,23 +4,20 @@
 #include <array>
 #include <bit>
 #include <cerrno>
-#include <cstdio>
-#include <functional>
+#include <fstream>
 #include <limits>
-#include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/json_patch.h"
 
 namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
-using OrderedJson = nlohmann::ordered_json;
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
@@ -84,7 +81,7 @@ std::vector<const TensorView*> in_file_order(std::span<const TensorView> tensors
 /// The length of the header and the header, padded with spaces to a multiple of 8 bytes.
 std::string make_header(const std::vector<const TensorView*>& order,
                         const std::map<std::string, std::string>& metadata) {
-  OrderedJson header = OrderedJson::object();
+  Json header = Json::object();
   if (!metadata.empty()) header[std::string(metadata_key)] = metadata;
   int64_t offset = 0;
   for (const TensorView* view : order) {
@@ -93,36 +90,27 @@ std::string make_header(const std::vector<const TensorView*>& order,
         {"dtype", view->dtype}, {"shape", view->shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }
-  std::string text = header.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const uint64_t length = text.size();
   return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text;
 }
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-void write_bytes(std::FILE* file, std::span<const std::byte> bytes, const fs::path& path) {
-  if (bytes.empty()) return;
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size())
-    throw_file_error("write", path, errno);
-}
-
 void write_parts(const fs::path& path, const std::string& header,
                  const std::vector<const TensorView*>& order) {
-  std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "wb"));
-  if (!file) throw_file_error("write", path, errno);
-  try {
-    write_bytes(file.get(), std::as_bytes(std::span(header)), path);
-    for (const TensorView* view : order) write_bytes(file.get(), view->bytes, path);
-    if (std::fflush(file.get()) != 0) throw_file_error("write", path, errno);
-    if (std::fclose(file.release()) != 0) throw_file_error("write", path, errno);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(path, ignored);
-    throw;
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  const bool created = file.is_open();
+  file << header;
+  for (const TensorView* view : order) {
+    file.write(reinterpret_cast<const char*>(view->bytes.data()), std::ssize(view->bytes));
   }
+  file.close();
+  if (file) return;
+  const int why = errno;
+  std::error_code ignored;
+  if (created) fs::remove(path, ignored);
+  throw_file_error("write", path, why);
 }
 
 // ---- reading
@@ -134,43 +122,15 @@ struct Broken {
 
 /// An untrusted name, escaped for a one-line message.
 std::string shown(const std::string& name) {
-  return nlohmann::json(name.substr(0, 80))
-      .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  return Json(name.substr(0, 80)).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-/// Rejects more than three levels and duplicate keys while parsing, which also bounds memory for
-/// malicious files.
-class HeaderGuard {
- public:
-  bool operator()(int depth, nlohmann::json::parse_event_t event, nlohmann::json& parsed) {
-    using Event = nlohmann::json::parse_event_t;
-    if (event == Event::object_start || event == Event::array_start) {
-      if (depth > 2) throw Broken{"its header is nested too deeply"};
-      if (event == Event::object_start) keys_.at(static_cast<size_t>(depth) + 1).clear();
-    } else if (event == Event::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!keys_.at(static_cast<size_t>(depth)).insert(key).second) {
-        throw Broken{"its header has a duplicate key " + shown(key)};
-      }
-    }
-    return true;
-  }
-
- private:
-  std::array<std::set<std::string>, 4> keys_;
-};
-
-nlohmann::json parse_header(std::string_view text) {
-  // The parser copies its callback, so the guard is passed by reference.
-  HeaderGuard guard;
-  nlohmann::json header;
+Json parse_header(std::string_view text) {
   try {
-    header = nlohmann::json::parse(text.begin(), text.end(), std::ref(guard));
-  } catch (const nlohmann::json::exception&) {
-    throw Broken{"its header is not JSON: it is damaged or not a safetensors file"};
+    return parse_json(text, "its header");
+  } catch (const ConfigError& error) {
+    throw Broken{std::string(error.what()) + ": it is damaged or not a safetensors file"};
   }
-  if (!header.is_object()) throw Broken{"its header is not a JSON object"};
-  return header;
 }
 
 std::string_view header_text(std::span<const std::byte> file) {
@@ -193,7 +153,7 @@ std::string_view header_text(std::span<const std::byte> file) {
   return text;
 }
 
-std::map<std::string, std::string> read_metadata(const nlohmann::json& json) {
+std::map<std::string, std::string> read_metadata(const Json& json) {
   if (!json.is_object()) throw Broken{"its __metadata__ is not an object"};
   std::map<std::string, std::string> metadata;
   for (const auto& [key, value] : json.items()) {
@@ -203,7 +163,7 @@ std::map<std::string, std::string> read_metadata(const nlohmann::json& json) {
   return metadata;
 }
 
-std::vector<int64_t> read_sizes(const nlohmann::json& entry, const char* key) {
+std::vector<int64_t> read_sizes(const Json& entry, const char* key) {
   const auto found = entry.find(key);
   if (found == entry.end() || !found->is_array()) {
     throw Broken{std::string("its ") + key + " is missing or not an array"};
@@ -219,8 +179,7 @@ std::vector<int64_t> read_sizes(const nlohmann::json& entry, const char* key) {
   return sizes;
 }
 
-TensorView read_entry(const std::string& name, const nlohmann::json& entry,
-                      std::span<const std::byte> data) {
+TensorView read_entry(const std::string& name, const Json& entry, std::span<const std::byte> data) {
   if (!entry.is_object()) throw Broken{"its description is not an object"};
   const auto dtype = entry.find("dtype");
   if (dtype == entry.end() || !dtype->is_string()) throw Broken{"its dtype is missing"};
@@ -290,7 +249,7 @@ SafetensorsFile::SafetensorsFile(const fs::path& path) : path_(path), file_(path
   try {
     const std::string_view text = header_text(file_.bytes());
     const auto data = file_.bytes().subspan(sizeof(uint64_t) + text.size());
-    const nlohmann::json header = parse_header(text);
+    const Json header = parse_header(text);
     for (const auto& [name, entry] : header.items()) {
       if (name == metadata_key) {
         metadata_ = read_metadata(entry);

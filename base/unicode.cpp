@@ -44,14 +44,6 @@ bool is_final_sigma(std::span<const char32_t> text, size_t position) {
   return after == text.size() || !cased(text[after]);
 }
 
-std::string to_lower_ascii(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 /// Length in bytes of the white-space character at `text[i]`; 0 if there is none. Works on bytes
 /// for speed: outside of ASCII the first byte nearly always decides.
 size_t space_length(std::string_view text, size_t i) {
@@ -81,9 +73,6 @@ bool is_space(char32_t code_point) {
 }
 
 std::string to_lower(std::string_view text) {
-  if (std::all_of(text.begin(), text.end(), [](char c) { return (c & 0x80) == 0; })) {
-    return to_lower_ascii(text);
-  }
   const std::vector<char32_t> code_points = decode_utf8(text);
   std::string out;
   out.reserve(text.size());

@@ -1,7 +1,5 @@
 #include "base/utf8.h"
 
-#include <cstring>
-
 namespace attn {
 namespace {
 
@@ -33,26 +31,11 @@ Decoded decode_front(std::string_view text) {
   return {code_point, length};
 }
 
-/// Number of ASCII bytes at the front, checked eight at a time, since corpora are mostly ASCII.
-size_t ascii_prefix(std::string_view text) {
-  size_t i = 0;
-  for (uint64_t word; i + sizeof(word) <= text.size(); i += sizeof(word)) {
-    std::memcpy(&word, text.data() + i, sizeof(word));
-    if (word & 0x8080808080808080u) break;
-  }
-  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
-  return i;
-}
-
 }  // namespace
 
 std::optional<size_t> find_invalid_utf8(std::string_view text) {
   size_t i = 0;
   while (i < text.size()) {
-    if (static_cast<unsigned char>(text[i]) < 0x80) {
-      i += ascii_prefix(text.substr(i));
-      continue;
-    }
     const size_t length = decode_front(text.substr(i)).length;
     if (length == 0) return i;
     i += length;

@@ -30,10 +30,6 @@ void copy_features(const TokenRows& from, int64_t begin, int64_t length, TokenRo
 void copy(const TokenRows& from, int64_t begin, int64_t length, TokenRows& to) {
   const auto first = from.tokens.begin() + begin;
   to.tokens.insert(to.tokens.end(), first, first + length);
-  if (!from.second.empty()) {
-    const auto second = from.second.begin() + begin;
-    to.second.insert(to.second.end(), second, second + length);
-  }
   if (!from.feature_ends.empty()) copy_features(from, begin, length, to);
   to.lengths.push_back(length);
 }
@@ -101,10 +97,6 @@ Batch make_batch(const EncodedCorpus& corpus, std::span<const uint32_t> ids) {
       append_features(corpus.features(id).to_vector(), batch.source);
     }
     append(batch.target_in, corpus.target(id), vocabularies.target_bos, {});
-    if (const TokenCounter* counter = corpus.target_counter()) {
-      const auto length = static_cast<size_t>(batch.target_in.lengths.back());
-      counter->append(std::span(batch.target_in.tokens).last(length), batch.target_in.second);
-    }
     append(batch.target_out, corpus.target(id), {}, vocabularies.target_eos);
     batch.ids.push_back(id);
   }

@@ -13,8 +13,6 @@ namespace attn {
 struct TokenRows {
   std::vector<int64_t> tokens;
   std::vector<int64_t> lengths;
-  /// The second index of each token (TokenCounter); empty if there is none.
-  std::vector<int64_t> second = {};
   /// Source rows only: the features of all tokens (data/source_features.h), and where those of each
   /// token end; both empty if there are none.
   std::vector<int64_t> features = {}, feature_ends = {};

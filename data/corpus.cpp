@@ -276,7 +276,6 @@ EncodedCorpus load_corpus(const CorpusRequest& request) {
   }
   corpus->report_.source = request.source;
   corpus->report_.target = request.target;
-  corpus->target_counter_ = request.tokenizers.target_counter;
   if (request.log) {
     for (const auto& line : corpus->report_.text()) request.log(line);
     request.log(unknown_note(corpus->unknown(Side::source, *request.tokenizers.source), "source"));

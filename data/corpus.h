@@ -71,11 +71,6 @@ class EncodedCorpus {
   const CorpusReport& report() const { return report_; }
   /// Counts the unknown tokens of the pairs, which takes a pass over them.
   UnknownTokens unknown(Side side, const Tokenizer& tokenizer) const;
-  /// Counter for the second position of target rows; null: none.
-  const TokenCounter* target_counter() const { return target_counter_.get(); }
-  void set_target_counter(std::shared_ptr<const TokenCounter> counter) {
-    target_counter_ = std::move(counter);
-  }
   /// Hash of the texts, tokenizers and options of the cache.
   uint64_t key() const { return key_; }
 
@@ -102,7 +97,6 @@ class EncodedCorpus {
   Vocabularies vocabularies_;
   CorpusReport report_;
   uint64_t key_ = 0;
-  std::shared_ptr<const TokenCounter> target_counter_;
 };
 
 /// Arguments of `load_corpus`.

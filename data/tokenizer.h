@@ -67,33 +67,6 @@ std::string unknown_suffix(const UnknownTokens& count, const std::string& side);
 std::unique_ptr<Tokenizer> parse_tokenizer(std::string bytes, const std::string& name);
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
-/// The second position of target rows (model.word_positions, model.deterministic_attention): the
-/// number of counted tokens so far. For a parser it counts the leaves, i.e. the words of the
-/// sentence covered so far. A decoder that generates tags without words loses count of them
-/// otherwise.
-class TokenCounter {
- public:
-  /// Counts the tokens `counted` of a vocabulary of size `vocabulary`. Throws std::out_of_range for
-  /// a token outside of it.
-  TokenCounter(int64_t vocabulary, std::span<const int32_t> counted)
-      : counts_(static_cast<size_t>(vocabulary), 0) {
-    for (const int32_t token : counted) counts_.at(static_cast<size_t>(token)) = 1;
-  }
-
-  /// The position of a row with `token` after a row with position `before` (0 at the start).
-  int64_t next(int64_t before, int64_t token) const {
-    return before + counts_[static_cast<size_t>(token)];
-  }
-  /// Appends the position of every row of one sequence.
-  void append(std::span<const int64_t> tokens, std::vector<int64_t>& out) const {
-    int64_t count = 0;
-    for (const int64_t token : tokens) out.push_back(count = next(count, token));
-  }
-
- private:
-  std::vector<uint8_t> counts_;  // by token, 0 or 1
-};
-
 class SourceFeatures;
 class TagDictionary;
 
@@ -103,8 +76,6 @@ struct Tokenizers {
   std::shared_ptr<const Tokenizer> target;
   /// Parsing: the tags of each word in the training trees; null: unknown.
   std::shared_ptr<const TagDictionary> tags = nullptr;
-  /// Counter for the second position of target rows; null: the model has none.
-  std::shared_ptr<const TokenCounter> target_counter = nullptr;
   /// Further indices of source tokens; null: the model has none.
   std::shared_ptr<const SourceFeatures> features = nullptr;
 };

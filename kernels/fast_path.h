@@ -35,8 +35,7 @@ enum class FastPath {
   transformer_step,
   recurrent_step,
   convolutional_step,
-  bytenet_step,
-  folded_weights
+  bytenet_step
 };
 
 template <>
@@ -59,8 +58,7 @@ struct EnumNames<FastPath> {
                                          {FastPath::transformer_step, "transformer_step"},
                                          {FastPath::recurrent_step, "recurrent_step"},
                                          {FastPath::convolutional_step, "convolutional_step"},
-                                         {FastPath::bytenet_step, "bytenet_step"},
-                                         {FastPath::folded_weights, "folded_weights"}});
+                                         {FastPath::bytenet_step, "bytenet_step"}});
 };
 
 /// A formula of a fast path, as the build found it.

@@ -30,7 +30,7 @@ struct EnumNames<Architecture> {
 };
 
 /// A union tagged by "architecture", by default the Transformer. Each alternative is a config
-/// struct with max_length(), validate(), `embedding_sharing`, counts_words() and muon_conflict().
+/// struct with max_length(), validate(), `embedding_sharing` and muon_conflict().
 struct ModelConfig {
   static constexpr const char* kTag = "architecture";
   static constexpr bool kTagReplaces = true;
@@ -71,8 +71,6 @@ struct ModelConfig {
   /// Maximum number of positions of a sentence, if there is a limit.
   std::optional<int64_t> max_length() const;
   EmbeddingSharing embedding_sharing() const;
-  /// Whether the decoder input has a second position: the number of leaves generated so far.
-  bool counts_words() const;
   /// Why Muon cannot train the model; empty: it can.
   std::string muon_conflict() const;
 };

@@ -1,4 +1,4 @@
-#include "model/prefix_inference.h"
+#include "model/step_inference.h"
 
 #include <utility>
 #include <vector>
@@ -14,12 +14,10 @@ class PrefixSession : public DecodeSession {
   torch::Tensor step(const StepRows& rows) override {
     const torch::NoGradGuard no_grad;
     extend(rows);
-    std::vector<int64_t> tokens, second, lengths, last, memory_rows, memory_lengths;
+    std::vector<int64_t> tokens, lengths, last, memory_rows, memory_lengths;
     for (size_t r = 0; r < prefixes_.size(); ++r) {
-      const Prefix& prefix = prefixes_[r];
-      tokens.insert(tokens.end(), prefix.tokens.begin(), prefix.tokens.end());
-      second.insert(second.end(), prefix.second.begin(), prefix.second.end());
-      lengths.push_back(static_cast<int64_t>(prefix.tokens.size()));
+      tokens.insert(tokens.end(), prefixes_[r].begin(), prefixes_[r].end());
+      lengths.push_back(std::ssize(prefixes_[r]));
       last.push_back(static_cast<int64_t>(tokens.size()) - 1);
       const int64_t sentence = rows.sentences[r];
       memory_lengths.push_back(memory_.segments.length(sentence));
@@ -29,35 +27,28 @@ class PrefixSession : public DecodeSession {
     }
     const torch::Device device = model_->device();
     const auto on_device = [&](const std::vector<int64_t>& values) {
-      return int64_tensor(std::span<const int64_t>(values), device);
+      return int64_tensor(values, device);
     };
     const Memory memory{memory_.rows_MD.index_select(0, on_device(memory_rows)),
                         Segments(memory_lengths, device)};
-    const torch::Tensor rows_ND =
-        model_->decode(token_sequences(tokens, lengths, device, second), memory);
+    const torch::Tensor rows_ND = model_->decode(token_sequences(tokens, lengths, device), memory);
     return model_->project(rows_ND.index_select(0, on_device(last)));
   }
 
  private:
-  struct Prefix {
-    std::vector<int64_t> tokens, second;
-  };
-
   void extend(const StepRows& rows) {
-    std::vector<Prefix> extended;
+    std::vector<std::vector<int64_t>> extended;
     for (size_t r = 0; r < rows.tokens.size(); ++r) {
-      Prefix prefix =
-          prefixes_.empty() ? Prefix{} : prefixes_[static_cast<size_t>(rows.parents[r])];
-      prefix.tokens.push_back(rows.tokens[r]);
-      if (!rows.second.empty()) prefix.second.push_back(rows.second[r]);
-      extended.push_back(std::move(prefix));
+      extended.push_back(prefixes_.empty() ? std::vector<int64_t>()
+                                           : prefixes_[static_cast<size_t>(rows.parents[r])]);
+      extended.back().push_back(rows.tokens[r]);
     }
     prefixes_ = std::move(extended);
   }
 
   std::shared_ptr<Seq2SeqModel> model_;
   Memory memory_;
-  std::vector<Prefix> prefixes_;  // of the rows of the last step
+  std::vector<std::vector<int64_t>> prefixes_;  // of the rows of the last step
 };
 
 class PrefixInference : public InferenceModel {

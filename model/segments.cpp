@@ -17,10 +17,10 @@ Segments::Segments(std::span<const int64_t> lengths, torch::Device device) : off
       slots.push_back(b * longest() + i);
     }
   }
-  positions_ = int64_tensor(std::span<const int64_t>(positions), device);
-  lengths_of_rows_ = int64_tensor(std::span<const int64_t>(lengths_of_rows), device);
-  padded_.slots = int64_tensor(std::span<const int64_t>(slots), device);
-  starts_ = sent_tensor<int32_t>(offsets(), device);
+  positions_ = int64_tensor(positions, device);
+  lengths_of_rows_ = int64_tensor(lengths_of_rows, device);
+  padded_.slots = int64_tensor(slots, device);
+  starts_ = to_device<int32_t>(offsets(), device);
 }
 
 torch::Tensor Segments::pad(const torch::Tensor& rows) const {
@@ -36,14 +36,11 @@ torch::Tensor Segments::unpad(const torch::Tensor& padded) const {
 }
 
 TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const int64_t> lengths,
-                               torch::Device device, std::span<const int64_t> second) {
+                               torch::Device device) {
   Segments segments(lengths, device);
   TORCH_CHECK(segments.rows() == static_cast<int64_t>(tokens.size()), "the lengths sum to ",
               segments.rows(), ", got ", tokens.size(), " tokens");
-  TORCH_CHECK(second.empty() || second.size() == tokens.size(), "second index: got ", second.size(),
-              " rows for ", tokens.size(), " tokens");
-  return {int64_tensor(tokens, device), std::move(segments),
-          second.empty() ? torch::Tensor() : int64_tensor(second, device)};
+  return {int64_tensor(tokens, device), std::move(segments)};
 }
 
 RowFeatures row_features(std::span<const int64_t> ids, std::span<const int64_t> ends,
@@ -53,7 +50,7 @@ RowFeatures row_features(std::span<const int64_t> ids, std::span<const int64_t> 
   TORCH_CHECK(std::is_sorted(offsets.begin(), offsets.end()) &&
                   offsets.back() == static_cast<int64_t>(ids.size()),
               "features: the ends of the rows do not rise to ", ids.size());
-  return {int64_tensor(ids, device), int64_tensor(std::span<const int64_t>(offsets), device)};
+  return {int64_tensor(ids, device), int64_tensor(offsets, device)};
 }
 
 }  // namespace attn

@@ -60,21 +60,21 @@ class Segments {
   torch::Tensor starts_;  // [B + 1] int32: the offsets
 };
 
-/// Copies numbers to `device` as To; asynchronous for a GPU, from pinned memory.
-template <class To, class From>
-torch::Tensor sent_tensor(std::span<const From> values, torch::Device device) {
+/// Copies a range of numbers to `device` as To; asynchronous for a GPU, from pinned memory.
+template <class To, class Range>
+torch::Tensor to_device(const Range& values, torch::Device device) {
   TORCH_CHECK(!Capturing::active(), "values that depend on a batch are sent outside its block");
   const torch::Tensor host = torch::empty(
-      {static_cast<int64_t>(values.size())},
+      {std::ssize(values)},
       torch::TensorOptions(c10::CppTypeToScalarType<To>::value).pinned_memory(device.is_cuda()));
   std::transform(values.begin(), values.end(), host.data_ptr<To>(),
-                 [](From value) { return static_cast<To>(value); });
+                 [](auto value) { return static_cast<To>(value); });
   return host.to(torch::TensorOptions(device), /*non_blocking=*/true);
 }
 
-template <class T>
-torch::Tensor int64_tensor(std::span<const T> values, torch::Device device) {
-  return sent_tensor<int64_t>(values, device);
+template <class Range>
+torch::Tensor int64_tensor(const Range& values, torch::Device device) {
+  return to_device<int64_t>(values, device);
 }
 
 /// Further indices of the rows: row n has ids_F[offsets_N1[n]] to ids_F[offsets_N1[n + 1] - 1].
@@ -88,18 +88,13 @@ struct RowFeatures {
 struct TokenSequences {
   torch::Tensor tokens_N;  ///< int64
   Segments segments;
-  /// [N] int64, a second position index (model.word_positions, model.deterministic_attention), less
-  /// than the longest sentence; undefined if the model does not use one.
-  torch::Tensor second_N = {};
   /// Features of the source rows; only for models with VocabularySizes::source_features.
   RowFeatures features = {};
 };
 
-/// Copies concatenated tokens, and their second index if any, to `device`. TORCH_CHECKs that the
-/// lengths sum to the number of tokens.
+/// Copies concatenated tokens to `device`. TORCH_CHECKs that the lengths sum to their number.
 TokenSequences token_sequences(std::span<const int64_t> tokens, std::span<const int64_t> lengths,
-                               torch::Device device = torch::kCPU,
-                               std::span<const int64_t> second = {});
+                               torch::Device device = torch::kCPU);
 
 /// The features of consecutive rows on `device`; those of row n end at ends[n]. TORCH_CHECKs that
 /// the ends rise to the number of ids.
@@ -112,7 +107,7 @@ requires requires(const Rows& rows) {
   rows.feature_ends;
 }
 TokenSequences token_sequences(const Rows& rows, torch::Device device) {
-  TokenSequences out = token_sequences(rows.tokens, rows.lengths, device, rows.second);
+  TokenSequences out = token_sequences(rows.tokens, rows.lengths, device);
   if (!rows.feature_ends.empty()) {
     out.features = row_features(rows.features, rows.feature_ends, device);
   }

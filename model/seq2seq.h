@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "kernels/weight_type.h"
+#include "kernels/precision.h"
 #include "model/config.h"
 #include "model/segments.h"
 #include "model/step_rows.h"
@@ -70,8 +70,6 @@ class Seq2SeqModel : public torch::nn::Module {
 
   /// Maximum number of positions of a sentence, if there is a limit.
   virtual std::optional<int64_t> max_length() const { return {}; }
-  /// Whether the decoder input has a second position (TokenSequences::second_N).
-  virtual bool counts_words() const { return false; }
   /// d_model, as in the paper's learning-rate schedule.
   virtual int64_t width() const = 0;
   /// Factor on the learning rate of hidden matrices (Layer::hidden_matrices), as in µP.

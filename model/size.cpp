@@ -1,10 +1,5 @@
 #include "model/size.h"
 
-#include "model/bytenet/size.h"
-#include "model/convolutional/size.h"
-#include "model/recurrent/size.h"
-#include "model/transformer/size.h"
-
 namespace attn {
 
 int64_t parameter_count(const ModelConfig& config, const VocabularySizes& sizes) {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "kernels/fast_path.h"
-#include "model/prefix_inference.h"
 #include "model/seq2seq.h"
 
 namespace attn {
@@ -42,7 +41,11 @@ class StepInference : public InferenceModel {
   std::shared_ptr<Model> model_;
 };
 
-/// Search by start() and step(), or by decode() alone (prefix_inference.h) where `path`, those of
+/// Search by decode() alone: every step decodes the whole prefix of each row again. Slow, and right
+/// for any model. Uses its weights without copies; it must be in evaluation mode.
+std::shared_ptr<const InferenceModel> prefix_inference(std::shared_ptr<Seq2SeqModel> model);
+
+/// Search by start() and step(), or by decode() alone where `path`, those of
 /// the model, does not follow it.
 template <class Model>
 std::shared_ptr<const InferenceModel> step_inference(Model& model, FastPath path) {

@@ -13,8 +13,6 @@ struct StepRows {
   std::span<const int64_t> parents;
   std::span<const int32_t> tokens;
   std::span<const int64_t> sentences;
-  /// The second index of each row (TokenSequences::second_N); empty if the model has none.
-  std::span<const int64_t> second = {};
 };
 
 }  // namespace attn

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "base/enum_names.h"
 
@@ -14,6 +15,8 @@ struct VocabularySizes {
   int64_t target = 0;
   /// Further indices of source tokens, which have embeddings of their own; 0: none.
   int64_t source_features = 0;
+  /// Target tokens that each stand for a word of the source: the leaves of a parser's trees.
+  std::vector<int32_t> target_words = {};
 };
 
 /// Section 3.4: which of source embedding, target embedding and pre-softmax projection share one

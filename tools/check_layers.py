@@ -55,19 +55,19 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 3020,
-    "kernels": 7722,
+    "base": 2877,
+    "kernels": 7685,
     "kernels/cuda": 1800,
-    "model": 6952,
-    "data": 6128,
-    "train": 5075,
-    "eval": 7545,
+    "model": 6762,
+    "data": 6081,
+    "train": 5068,
+    "eval": 7098,
     "report": 1855,
-    "app": 13213,
-    "tests": 20494,
+    "app": 12475,
+    "tests": 20213,
     "run": 311,
 }
-PYTHON_BUDGET = 12885  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 12874  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

@@ -24,7 +24,6 @@ void add_sentences(TokenRows& rows, int64_t count, int64_t tokens, int64_t longe
     tokens -= length;
     rows.tokens.insert(rows.tokens.end(), length, token);
   }
-  if (!rows.second.empty()) rows.second.resize(rows.tokens.size());
 }
 
 }  // namespace

@@ -72,8 +72,7 @@ LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double 
                                  uint64_t seed) {
   const torch::Device device = model.device();
   // All are copied before the model's kernels are queued, for which they would wait.
-  const torch::Tensor targets_N =
-      int64_tensor(std::span<const int64_t>(part.target_out.tokens), device);
+  const torch::Tensor targets_N = int64_tensor(part.target_out.tokens, device);
   const LossSums sums = forward(model, token_sequences(part.source, device),
                                 token_sequences(part.target_in, device), targets_N, seed);
   (sums.loss * factor).backward();

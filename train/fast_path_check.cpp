@@ -40,19 +40,18 @@ struct Pairs {
 };
 
 TokenSequences sequences(std::span<const int64_t> lengths, int64_t classes, int64_t features,
-                         bool second, uint64_t seed, torch::Device device) {
-  std::vector<int64_t> tokens, positions, ids, ends;
+                         uint64_t seed, torch::Device device) {
+  std::vector<int64_t> tokens, ids, ends;
   for (const int64_t length : lengths) {
     for (int64_t i = 0; i < length; ++i) {
       const uint64_t random = mix64(seed + tokens.size());
       tokens.push_back(static_cast<int64_t>(random % static_cast<uint64_t>(classes)));
-      if (second) positions.push_back(i / 2);
       if (features == 0) continue;
       ids.push_back(static_cast<int64_t>(random % static_cast<uint64_t>(features)));
       ends.push_back(static_cast<int64_t>(ids.size()));
     }
   }
-  TokenSequences out = token_sequences(tokens, lengths, device, positions);
+  TokenSequences out = token_sequences(tokens, lengths, device);
   if (features > 0) out.features = row_features(ids, ends, device);
   return out;
 }
@@ -67,9 +66,9 @@ Pairs pairs_for(const Seq2SeqModel& model) {
   const std::vector<int64_t> source = limited(kSourceLengths), target = limited(kTargetLengths);
   const VocabularySizes& sizes = model.sizes();
   const torch::Device device = model.device();
-  return {sequences(source, sizes.source, sizes.source_features, false, kSeed, device),
-          sequences(target, sizes.target, 0, model.counts_words(), kSeed + 1000, device),
-          sequences(target, sizes.target, 0, false, kSeed + 2000, device).tokens_N};
+  return {sequences(source, sizes.source, sizes.source_features, kSeed, device),
+          sequences(target, sizes.target, 0, kSeed + 1000, device),
+          sequences(target, sizes.target, 0, kSeed + 2000, device).tokens_N};
 }
 
 // The gradients of the parameters are put aside, and back.
@@ -228,12 +227,10 @@ double compare_search(Seq2SeqModel& model, const Pairs& pairs) {
   const auto inference = model.inference();
   const auto session = inference->start(pairs.source);
   const torch::Tensor tokens = pairs.target.tokens_N.cpu();
-  const torch::Tensor second =
-      pairs.target.second_N.defined() ? pairs.target.second_N.cpu() : torch::Tensor();
   double largest = 0.0;
   std::vector<int64_t> before;
   for (int64_t i = 0; i < std::min(target.longest(), kSearchSteps); ++i) {
-    std::vector<int64_t> parents, sentences, rows, words;
+    std::vector<int64_t> parents, sentences, rows;
     std::vector<int32_t> step;
     for (int64_t b = 0; b < target.count(); ++b) {
       if (i >= target.length(b)) continue;
@@ -243,12 +240,11 @@ double compare_search(Seq2SeqModel& model, const Pairs& pairs) {
       sentences.push_back(b);
       rows.push_back(row);
       step.push_back(static_cast<int32_t>(tokens[row].item<int64_t>()));
-      if (second.defined()) words.push_back(second[row].item<int64_t>());
     }
     before = sentences;
-    const torch::Tensor logits_RV = session->step(
-        {.parents = parents, .tokens = step, .sentences = sentences, .second = words});
-    const torch::Tensor index = int64_tensor(std::span<const int64_t>(rows), model.device());
+    const torch::Tensor logits_RV =
+        session->step({.parents = parents, .tokens = step, .sentences = sentences});
+    const torch::Tensor index = int64_tensor(rows, model.device());
     const torch::Tensor forced_RV = forced_NV.index_select(0, index);
     const double difference =
         (logits_RV.to(torch::kFloat32).log_softmax(-1) - forced_RV).abs().max().item<double>();

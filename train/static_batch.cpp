@@ -16,7 +16,6 @@ void each_tensor(StaticBatch& batch, const Visit& visit) {
   visit(batch.targets_N);
   for (TokenSequences* rows : {&batch.source, &batch.target_in}) {
     visit(rows->tokens_N);
-    if (rows->second_N.defined()) visit(rows->second_N);
     for (torch::Tensor* indices : rows->segments.index_tensors()) visit(*indices);
   }
 }
@@ -35,7 +34,7 @@ StaticBatch static_batch(const Batch& batch, const ClassRule& rule) {
   StaticBatch out{.shape = shape,
                   .source = token_sequences(whole.source, torch::kCPU),
                   .target_in = token_sequences(whole.target_in, torch::kCPU),
-                  .targets_N = int64_tensor(std::span(whole.target_out.tokens), torch::kCPU),
+                  .targets_N = int64_tensor(whole.target_out.tokens, torch::kCPU),
                   .factor = torch::ones({}, torch::kFloat64),
                   .block = {}};
   int64_t words = 0;

@@ -115,9 +115,9 @@ void attention(const AttentionOptions& options, const Context& context) {
   std::cerr << "reading " << loaded.directory.path().string() << "\n";
   auto html = requested_output(options.html), json = requested_output(options.json);
   const std::vector<std::string> source = read_source(options.source);
-  const SelectedPairs selected = options.target.empty()
-                                     ? own_pairs(loaded, source, options.limits)
-                                     : given_pairs(loaded, source, options.target, options.limits);
+  const SelectedPairs selected =
+      options.target.empty() ? decoded_pairs(loaded, source, options.limits)
+                             : reference_pairs(loaded, source, options.target, options.limits);
   if (selected.pairs.empty()) {
     throw DataError("attention: no sentence of 1 to " + std::to_string(options.limits.max_tokens) +
                     " tokens (--max-tokens) among the first " +

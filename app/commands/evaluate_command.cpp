@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/stop_signal.h"
 #include "data/lines.h"
-#include "eval/search/search_count.h"
+#include "eval/search/beam_search.h"
 #include "eval/tasks/make_evaluator.h"
 
 namespace attn {

@@ -21,7 +21,6 @@
 #include "base/format.h"
 #include "base/json_patch.h"
 #include "eval/heads/head_pruning.h"
-#include "eval/heads/head_statistics.h"
 #include "eval/heads/measure_heads.h"
 #include "report/table.h"
 
@@ -172,7 +171,7 @@ void heads(const HeadsOptions& options, const Context& context) {
   if (options.prune || options.ablate) require_translator(loaded, options);
   std::cerr << "reading " << loaded.directory.path().string() << "\n";
   auto json = requested_output(options.json);
-  const SelectedPairs selected = given_pairs(loaded, source_lines(loaded, options.data),
+  const SelectedPairs selected = reference_pairs(loaded, source_lines(loaded, options.data),
                                              target_path(loaded, options.data), options.limits);
   if (selected.pairs.empty()) {
     throw DataError(options.data + ": no sentence of 1 to " +

@@ -18,7 +18,7 @@
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "data/lines.h"
-#include "eval/search/search_count.h"
+#include "eval/search/beam_search.h"
 
 namespace attn {
 namespace {

@@ -71,9 +71,13 @@ std::shared_ptr<const SourceFeatures> load_features(const ModelDirectory& direct
       names.string());
 }
 
-VocabularySizes sizes_of(const Tokenizers& tokenizers) {
-  return {tokenizers.source->size(), tokenizers.target->size(),
-          tokenizers.features ? tokenizers.features->size() : 0};
+VocabularySizes sizes_of(const DataConfig& data, const Tokenizers& tokenizers) {
+  VocabularySizes sizes{tokenizers.source->size(), tokenizers.target->size(),
+                        tokenizers.features ? tokenizers.features->size() : 0};
+  if (data.task == Task::parsing) {
+    sizes.target_words = leaf_tokens(*tokenizers.target, data.tree_form);
+  }
+  return sizes;
 }
 
 // Throws DataError if a model has more parameters than its file, before it is made: a config may
@@ -100,9 +104,8 @@ LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
   Experiment trained = load_description(directory);
   trained.runtime = loaded.experiment.runtime;
   loaded.tokenizers = load_tokenizers(directory);
-  set_target_counter(trained, loaded.tokenizers);
   require_features(trained.data, loaded.tokenizers, directory.path().string());
-  require_weights_of(trained.model, sizes_of(loaded.tokenizers), directory.weights());
+  require_weights_of(trained.model, sizes_of(trained.data, loaded.tokenizers), directory.weights());
   loaded.model = make_model(trained, loaded.tokenizers, device);
   load_weights(directory.weights(), *loaded.model);
   loaded.model->eval();
@@ -190,8 +193,6 @@ LoadedEnsemble combined(std::vector<LoadedModel> members) {
   std::vector<Seq2SeqModel*> models;
   for (const LoadedModel& member : members) {
     require_compatible(first, member);
-    // For members that count words; others do not use the second position.
-    if (!tokenizers.target_counter) tokenizers.target_counter = member.tokenizers.target_counter;
     models.push_back(member.model.get());
   }
   Ensemble ensemble(std::move(models), first.experiment.search.ensemble);
@@ -260,24 +261,10 @@ void require_features(const DataConfig& data, const Tokenizers& tokenizers,
                   "data.word_pieces and data.tag of config.json; restore the files");
 }
 
-void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers) {
-  if (!experiment.model.counts_words()) return;
-  const TreeForm form = experiment.data.tree_form;
-  const std::vector<int32_t> leaves = leaf_tokens(*tokenizers.target, form);
-  if (leaves.empty()) {
-    throw DataError(
-        "model.word_positions and model.deterministic_attention: the target vocabulary has "
-        "no leaf symbols of the form " +
-        std::string(enum_name(form)) + " (data.tree_form) to count");
-  }
-  tokenizers.target_counter =
-      std::make_shared<const TokenCounter>(tokenizers.target->size(), leaves);
-}
-
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
                                          torch::Device device) {
   use_kernels(experiment.runtime.kernels);
-  auto model = make_model(experiment.model, sizes_of(tokenizers));
+  auto model = make_model(experiment.model, sizes_of(experiment.data, tokenizers));
   model->to(device);
   return model;
 }

@@ -34,10 +34,6 @@ Tokenizers load_tokenizers(const ModelDirectory& directory);
 void require_features(const DataConfig& data, const Tokenizers& tokenizers,
                       const std::string& place);
 
-/// Sets the tokens counted by the second target position, for a model that counts_words().
-/// Throws DataError if the vocabulary has no such tokens.
-void set_target_counter(const Experiment& experiment, Tokenizers& tokenizers);
-
 /// Creates the model of an experiment for these vocabularies, on the device, with weights
 /// initialized from torch's default generator. Applies runtime.kernels to this process.
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,

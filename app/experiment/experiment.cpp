@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
-#include "base/unknown_key.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -151,10 +150,22 @@ void resolve_head_widths(Json& config) {
   }
 }
 
+// Runs of earlier versions list the options of diverse beam search, at their defaults.
+void drop_diverse_search(Json& config) {
+  const auto drop = [](Json& search) {
+    if (!search.is_object()) return;
+    if (search.value("groups", Json()) == Json(1)) search.erase("groups");
+    if (search.value("diversity", Json()) == Json(0.5)) search.erase("diversity");
+  };
+  if (config.contains("search")) drop(config["search"]);
+  if (config.contains("eval")) std::ranges::for_each(config["eval"], drop);
+}
+
 Experiment read_merged(Json merged, const std::string& name,
                        const std::vector<std::string>& assignments) {
   Experiment experiment;
   try {
+    drop_diverse_search(merged);
     resolve_head_widths(merged);
     if (merged.contains("search") && !merged["search"].is_null()) {
       read_config(experiment.search, merged["search"], "search");

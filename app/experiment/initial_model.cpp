@@ -47,12 +47,6 @@ void require_same_task(const ModelDirectory& directory, const DataConfig& data) 
   }
 }
 
-Tokenizers prepared(const Experiment& experiment, Tokenizers tokenizers) {
-  tokenizers = with_tag(std::move(tokenizers), experiment.data.tag, "data.tag");
-  set_target_counter(experiment, tokenizers);
-  return tokenizers;
-}
-
 // The tags of words in the training trees. Requires all symbols to be in the vocabulary.
 std::shared_ptr<const TagDictionary> known_tags(const DataConfig& text, const Tokenizer& target) {
   const std::filesystem::path words = text_path(text.train, text.source),
@@ -138,7 +132,7 @@ std::vector<std::string> InitialModel::load_into(Seq2SeqModel& model, const Toke
 Tokenizers stored_tokenizers(const ModelDirectory& run, const Experiment& experiment) {
   Tokenizers tokenizers = load_tokenizers(run);
   require_features(experiment.data, tokenizers, run.path().string());
-  return prepared(experiment, std::move(tokenizers));
+  return with_tag(std::move(tokenizers), experiment.data.tag, "data.tag");
 }
 
 Tokenizers training_tokenizers(const Experiment& experiment, const DataConfig& text,
@@ -155,7 +149,7 @@ Tokenizers training_tokenizers(const Experiment& experiment, const DataConfig& t
   }
   if (initial != nullptr && !tokenizers.features) tokenizers.features = initial->features(data);
   if (data.task == Task::parsing) tokenizers.tags = known_tags(once, *tokenizers.target);
-  return prepared(experiment, std::move(tokenizers));
+  return with_tag(std::move(tokenizers), experiment.data.tag, "data.tag");
 }
 
 }  // namespace attn

@@ -115,8 +115,8 @@ std::vector<std::vector<int32_t>> parsed(LoadedModel& loaded, std::span<const st
 
 }  // namespace
 
-SelectedPairs given_pairs(const LoadedModel& loaded, std::span<const std::string> source,
-                          const std::filesystem::path& target, const PairLimits& limits) {
+SelectedPairs reference_pairs(const LoadedModel& loaded, std::span<const std::string> source,
+                              const std::filesystem::path& target, const PairLimits& limits) {
   Targets targets = read_targets(loaded, source, target);
   SelectedPairs selected;
   const size_t lines = std::min(source.size(), static_cast<size_t>(limits.lines));
@@ -132,8 +132,8 @@ SelectedPairs given_pairs(const LoadedModel& loaded, std::span<const std::string
   return selected;
 }
 
-SelectedPairs own_pairs(LoadedModel& loaded, std::span<const std::string> source,
-                        const PairLimits& limits) {
+SelectedPairs decoded_pairs(LoadedModel& loaded, std::span<const std::string> source,
+                            const PairLimits& limits) {
   source = source.first(std::min(source.size(), static_cast<size_t>(limits.lines)));
   // Long sentences are not searched.
   SelectedPairs sources;

@@ -32,12 +32,12 @@ struct SelectedPairs {
 
 /// Both sides as text: lines of the two files; for a parser words, and trees in brackets. Throws
 /// DataError if the numbers of lines differ, and for trees that are not over the words.
-SelectedPairs given_pairs(const LoadedModel& loaded, std::span<const std::string> source,
-                          const std::filesystem::path& target, const PairLimits& limits);
+SelectedPairs reference_pairs(const LoadedModel& loaded, std::span<const std::string> source,
+                              const std::filesystem::path& target, const PairLimits& limits);
 
 /// The sources with the model's own output: its best translations or trees.
-SelectedPairs own_pairs(LoadedModel& loaded, std::span<const std::string> source,
-                        const PairLimits& limits);
+SelectedPairs decoded_pairs(LoadedModel& loaded, std::span<const std::string> source,
+                            const PairLimits& limits);
 
 /// The sources of a text with both sides: PREFIX.en, or for a parser the words of its trees.
 std::vector<std::string> source_lines(const LoadedModel& loaded, const std::string& data);

@@ -14,7 +14,6 @@
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
-#include "base/unknown_key.h"
 #include "base/utf8.h"
 
 namespace attn {

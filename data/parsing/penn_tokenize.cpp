@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "base/replace_all.h"
+#include "base/format.h"
 #include "base/utf8.h"
 #include "data/word_vocabulary.h"
 

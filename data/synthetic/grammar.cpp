@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/parse_number.h"
-#include "base/replace_all.h"
 #include "data/word_vocabulary.h"
 
 namespace attn {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/replace_all.h"
+#include "base/format.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "eval/metrics/western_punctuation.h"

@@ -126,13 +126,13 @@ int64_t match_brackets(ParseBrackets& gold, ParseBrackets& predicted,
 
   int64_t matched = 0;
   for (size_t g = 0; g < gold.brackets.size(); ++g) {
-    ParseBracket& wanted = gold.brackets[g];
-    if (!wanted.counts) continue;
-    for (const size_t p : std::ranges::equal_range(order, span(wanted), {}, span_of)) {
+    ParseBracket& of_gold = gold.brackets[g];
+    if (!of_gold.counts) continue;
+    for (const size_t p : std::ranges::equal_range(order, span(of_gold), {}, span_of)) {
       ParseBracket& found = predicted.brackets[p];
       if (!found.counts || found.match >= 0) continue;
-      if (parameters.labelled && !parameters.same_label(wanted.label, found.label)) continue;
-      wanted.match = static_cast<int64_t>(p);
+      if (parameters.labelled && !parameters.same_label(of_gold.label, found.label)) continue;
+      of_gold.match = static_cast<int64_t>(p);
       found.match = static_cast<int64_t>(g);
       ++matched;
       break;

@@ -1,11 +1,15 @@
 #include "eval/metrics/parse_score.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "eval/metrics/parse_brackets.h"
-#include "eval/metrics/parse_tables.h"
 
 namespace attn {
 namespace {
@@ -37,12 +41,13 @@ std::string find_deleted(std::span<const Tree> gold, std::span<const Tree> predi
   const ParseBrackets a = parse_brackets(gold, all), b = parse_brackets(predicted, all);
   if (a.words.size() != b.words.size() || !find_mismatch(a, b, all).empty()) return "";
   for (size_t i = 0; i < a.words.size(); ++i) {
-    const std::string_view ours = b.words[i].tag, theirs = a.words[i].tag;
-    if (parameters.delete_labels.contains(ours) == parameters.delete_labels.contains(theirs)) {
+    const std::string_view predicted_tag = b.words[i].tag, gold_tag = a.words[i].tag;
+    if (parameters.delete_labels.contains(predicted_tag) ==
+        parameters.delete_labels.contains(gold_tag)) {
       continue;
     }
     return "word " + std::to_string(i + 1) + ", " + quoted(a.words[i].word) + ", is tagged " +
-           quoted(ours) + ", in gold " + quoted(theirs) +
+           quoted(predicted_tag) + ", in gold " + quoted(gold_tag) +
            ", and EVALB deletes punctuation by its tag; parse with search.known_tags for the tags "
            "seen in training";
   }
@@ -95,6 +100,70 @@ Comparison compare(std::span<const Tree> gold, std::span<const Tree> predicted,
   return result;
 }
 
+std::pair<int64_t, int64_t> range_of_ten(int64_t value) {
+  const int64_t last = (value + 9) / 10 * 10;
+  return {last == 0 ? 0 : last - 9, last};
+}
+
+std::pair<int64_t, int64_t> span_range(int64_t words) {
+  if (words <= 5) return {words, words};
+  if (words <= 10) return {6, 10};
+  return range_of_ten(words);
+}
+
+/// Collects the tables of a ParseScore.
+class ParseTables {
+ public:
+  /// Adds a valid sentence with matched brackets. `length`: as in EVALB's column "Len.".
+  void add(const ParseBrackets& gold, const ParseBrackets& predicted, int64_t length) {
+    BracketTableRow& of_length = lengths_[range_of_ten(length)];
+    ++of_length.sentences;
+    const auto add_bracket = [&](const ParseBracket& bracket, const BracketCounts& counts) {
+      auto label = labels_.find(bracket.label);
+      if (label == labels_.end()) label = labels_.try_emplace(std::string(bracket.label)).first;
+      label->second += counts;
+      spans_[span_range(bracket.end - bracket.start)].counts += counts;
+      of_length.counts += counts;
+    };
+    for (const ParseBracket& bracket : gold.brackets) {
+      if (bracket.counts) add_bracket(bracket, {1, 0, bracket.match >= 0, 0});
+    }
+    for (const ParseBracket& bracket : predicted.brackets) {
+      if (bracket.counts) add_bracket(bracket, {0, 1, 0, bracket.match >= 0});
+    }
+  }
+
+  std::vector<BracketTableRow> by_label() const {
+    std::vector<BracketTableRow> rows;
+    for (const auto& [label, counts] : labels_) rows.push_back({label, 0, counts});
+    std::ranges::stable_sort(rows, std::greater<>(),
+                             [](const BracketTableRow& row) { return row.counts.gold; });
+    return rows;
+  }
+
+  std::vector<BracketTableRow> by_length() const { return named(lengths_); }
+
+  std::vector<BracketTableRow> by_span() const { return named(spans_); }
+
+ private:
+  // Keys are the first and last value of a range.
+  using Ranges = std::map<std::pair<int64_t, int64_t>, BracketTableRow>;
+
+  static std::vector<BracketTableRow> named(const Ranges& ranges) {
+    std::vector<BracketTableRow> rows;
+    for (const auto& [range, row] : ranges) {
+      rows.push_back(row);
+      std::string& name = rows.back().name;
+      name = std::to_string(range.first);
+      if (range.second != range.first) name.append("-").append(std::to_string(range.second));
+    }
+    return rows;
+  }
+
+  std::map<std::string, BracketCounts, std::less<>> labels_;
+  Ranges lengths_, spans_;
+};
+
 /// Adds up a corpus sentence by sentence.
 class Scorer {
  public:
@@ -143,7 +212,84 @@ void check_counts(size_t gold, size_t predicted) {
                   std::to_string(gold) + " in gold; they must match one by one");
 }
 
+double percent(int64_t part, int64_t whole) {
+  return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+}
+
+double harmonic_mean(double a, double b) {
+  return a + b > 0 ? 2 * a * b / (a + b) : 0.0;
+}
+
 }  // namespace
+
+double ParseSentenceScore::recall() const {
+  return percent(matched, gold);
+}
+double ParseSentenceScore::precision() const {
+  return percent(matched, test);
+}
+double ParseSentenceScore::tagging() const {
+  return percent(correct_tags, words);
+}
+
+double BracketCounts::recall() const {
+  return percent(matched_gold, gold);
+}
+double BracketCounts::precision() const {
+  return percent(matched_test, test);
+}
+double BracketCounts::f1() const {
+  return harmonic_mean(recall(), precision());
+}
+
+BracketCounts& BracketCounts::operator+=(const BracketCounts& other) {
+  gold += other.gold;
+  test += other.test;
+  matched_gold += other.matched_gold;
+  matched_test += other.matched_test;
+  return *this;
+}
+
+void ParseTotals::add(const ParseSentenceScore& sentence) {
+  ++sentences;
+  errors += sentence.status == ParseStatus::error;
+  skipped += sentence.status == ParseStatus::skipped;
+  if (sentence.status != ParseStatus::valid) return;
+  matched += sentence.matched;
+  gold += sentence.gold;
+  test += sentence.test;
+  complete += sentence.matched == sentence.gold && sentence.matched == sentence.test;
+  crossing += sentence.crossing;
+  no_crossing += sentence.crossing == 0;
+  two_or_less_crossing += sentence.crossing <= 2;
+  words += sentence.words;
+  correct_tags += sentence.correct_tags;
+}
+
+double ParseTotals::recall() const {
+  return percent(matched, gold);
+}
+double ParseTotals::precision() const {
+  return percent(matched, test);
+}
+double ParseTotals::f1() const {
+  return harmonic_mean(recall(), precision());
+}
+double ParseTotals::complete_match() const {
+  return percent(complete, valid());
+}
+double ParseTotals::average_crossing() const {
+  return percent(crossing, valid()) / 100;
+}
+double ParseTotals::no_crossing_share() const {
+  return percent(no_crossing, valid());
+}
+double ParseTotals::two_or_less_crossing_share() const {
+  return percent(two_or_less_crossing, valid());
+}
+double ParseTotals::tagging() const {
+  return percent(correct_tags, words);
+}
 
 ParseSentenceScore score_parse(std::span<const Tree> gold, std::span<const Tree> predicted,
                                const EvalbParameters& parameters) {

@@ -294,12 +294,6 @@ TerScore corpus_ter(std::span<const std::string> hypotheses,
                              static_cast<int64_t>(references.size()));
 }
 
-TerScore sentence_ter(std::string_view hypothesis, std::span<const std::string> references,
-                      const TerOptions& options) {
-  return ter_from_statistics(sentence_ter_statistics(hypothesis, references, options), options,
-                             static_cast<int64_t>(references.size()));
-}
-
 std::string ter_signature(const TerOptions& options, int64_t references) {
   const auto yes = [](bool value) { return value ? "yes" : "no"; };
   return "nrefs:" + std::to_string(references) +

@@ -54,10 +54,6 @@ TerScore corpus_ter(std::span<const std::string> hypotheses,
                     std::span<const std::vector<std::string>> references,
                     const TerOptions& options = {});
 
-/// TER of one sentence.
-TerScore sentence_ter(std::string_view hypothesis, std::span<const std::string> references,
-                      const TerOptions& options = {});
-
 /// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:attn-0.1.0", in sacreBLEU's form.
 std::string ter_signature(const TerOptions& options, int64_t references);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/replace_all.h"
+#include "base/format.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
 #include "eval/metrics/western_punctuation.h"

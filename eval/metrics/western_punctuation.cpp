@@ -1,6 +1,6 @@
 #include "eval/metrics/western_punctuation.h"
 
-#include "base/replace_all.h"
+#include "base/format.h"
 
 namespace attn {
 namespace {

@@ -8,9 +8,8 @@
 #include <string>
 
 #include "data/batch.h"
-#include "eval/search/search_count.h"
-#include "eval/search/session_decoder.h"
-#include "eval/search/session_sampler.h"
+#include "data/source_features.h"
+#include "eval/search/session_search.h"
 
 namespace attn {
 namespace {
@@ -37,38 +36,24 @@ int64_t limit_of(const Ensemble& models, const BatchedSearch& how, size_t senten
   return std::max(limit, min_limit);
 }
 
-std::vector<std::vector<Hypothesis>> search_session(
-    CountedSession session, TokenConstraint* constraint, std::span<const int64_t> inputs,
-    const BatchedSearch& how, const SearchBatch& batch, const Tokenizer& target) {
-  if (how.search.method == SearchMethod::beam) {
-    SessionDecoder decoder(std::move(session), constraint);
-    return beam_search(decoder, inputs, how.search, target.bos(), target.eos());
-  }
-  std::vector<uint64_t> streams;
-  for (const size_t i : batch.members) {
-    streams.push_back(static_cast<uint64_t>(how.first_sentence) + i);
-  }
-  SessionSampler sampler(std::move(session), constraint, how.search, target.bos(), target.eos());
-  return sample_search(sampler, inputs, streams, how.search, target.bos(), target.eos());
-}
-
 void search_batch(const Ensemble& models, const Tokenizers& tokenizers, Sources sources,
                   const BatchedSearch& how, SearchBatch batch,
                   std::vector<std::vector<Hypothesis>>& out) {
   TokenRows source;
   std::vector<int64_t> inputs;
+  std::vector<uint64_t> streams;
   for (const size_t i : batch.members) {
     append_source(sources[i], tokenizers.source->eos(),
                   how.features.empty() ? std::span<const int32_t>() : how.features.at(i), source);
     const auto length = static_cast<int64_t>(sources[i].size());
     batch.limits.push_back(limit_of(models, how, i, length));
     inputs.push_back(batch.limits.back() - how.search.extra_length);
+    streams.push_back(static_cast<uint64_t>(how.first_sentence) + i);
   }
   const auto constraint = how.constraint ? how.constraint(batch) : nullptr;
-  CountedSession session(how.inference->start(token_sequences(source, models.device())),
-                         tokenizers.target_counter.get());
+  const auto session = how.inference->start(token_sequences(source, models.device()));
   auto found =
-      search_session(std::move(session), constraint.get(), inputs, how, batch, *tokenizers.target);
+      search_session(*session, constraint.get(), inputs, streams, how.search, *tokenizers.target);
   for (size_t b = 0; b < batch.members.size(); ++b) out[batch.members[b]] = std::move(found[b]);
   searched_sentences += static_cast<int64_t>(batch.members.size());
 }
@@ -126,6 +111,18 @@ void fill_nbest(std::vector<Hypothesis>& found, int64_t nbest) {
   while (static_cast<int64_t>(found.size()) < nbest) {
     found.push_back({.tokens = {}, .log_prob = kNever, .score = kNever, .finished = false});
   }
+}
+
+SourceSentence encode_source(const Tokenizers& tokenizers, const std::string& line,
+                             int64_t max_tokens) {
+  SourceSentence source{.tokens = tokenizers.source->encode(line)};
+  const auto length = static_cast<int64_t>(source.tokens.size());
+  if (tokenizers.features) source.features = tokenizers.features->encode(line, length);
+  source.truncated = length > max_tokens;
+  if (!source.truncated) return source;
+  source.tokens.resize(static_cast<size_t>(max_tokens));
+  if (tokenizers.features) source.features = cut_features(source.features, max_tokens);
+  return source;
 }
 
 }  // namespace attn

@@ -14,6 +14,17 @@
 
 namespace attn {
 
+/// A source sentence as the encoder reads it.
+struct SourceSentence {
+  std::vector<int32_t> tokens;         ///< without EOS
+  std::vector<int32_t> features = {};  ///< SourceFeatures::encode; empty: the model has none
+  bool truncated = false;              ///< to max_tokens
+};
+
+/// Encodes a line and keeps its first max_tokens tokens.
+SourceSentence encode_source(const Tokenizers& tokenizers, const std::string& line,
+                             int64_t max_tokens);
+
 /// One batch: the indices of its sentences and the length limits of their outputs.
 struct SearchBatch {
   std::vector<size_t> members;

@@ -2,6 +2,7 @@
 // candidates.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -45,24 +46,20 @@ int64_t output_limit(int64_t source_length, const SearchConfig& config);
 /// The n-best hypotheses of each sentence, best first: at least one, at most `nbest`, all
 /// different. An output has at most output_limit(source_lengths[i], config) tokens and no BOS,
 /// unless BOS is EOS. Hypotheses that the limit cuts compete with finished ones by score, without
-/// the probability of EOS; those without any allowed continuation are returned only if their group
-/// has no finished one.
+/// the probability of EOS; those without any allowed continuation are returned only if their
+/// sentence has no finished one.
 ///
 /// Each step selects the 2 × beam best continuations of a sentence: at most `beam` of them are EOS,
 /// so at least `beam` stay active. With config.prune > 0 those that are worse than the step's best
 /// by more than config.prune are dropped (relative threshold pruning: Freitag and Al-Onaizan,
 /// 2017). Ties are ordered by row, then by token, so results do not depend on the batch. Throws
 /// ConfigError for an invalid config and std::invalid_argument for candidates of the wrong size.
-///
-/// With config.groups > 1 it is diverse beam search (Vijayakumar et al., 2018): each group is a
-/// beam of its own, of beam / groups hypotheses. At each step the groups choose in order, and a
-/// token costs config.diversity for each hypothesis of an earlier group that it has just extended.
-/// Scores are those of the model, without this penalty. The n-best list has the best of each group,
-/// then the second of each, and so on, sorted by score; with nbest < groups the best ones of
-/// groups.
 std::vector<std::vector<Hypothesis>> beam_search(StepDecoder& decoder,
                                                  std::span<const int64_t> source_lengths,
                                                  const SearchConfig& config, int32_t bos,
                                                  int32_t eos);
+
+/// Sentences finished by search in this process, over all threads, for progress displays.
+inline std::atomic<int64_t> searched_sentences = 0;
 
 }  // namespace attn

@@ -17,7 +17,6 @@ void validate_sampling(const SearchConfig& config) {
           "must be above 0 and at most 1");
   require(config.seed >= 0, "seed", config.seed, "must be 0 or more");
   if (config.method == SearchMethod::sample) {
-    require(config.groups == 1, "groups", config.groups, "requires method=beam");
     require(config.prune == 0, "prune", config.prune, "requires method=beam");
     require(config.known_tags == 0, "known_tags", config.known_tags,
             "requires method=beam; set search.known_tags=0 to sample");
@@ -44,10 +43,6 @@ void SearchConfig::validate() const {
   // first_finished counts to `beam` hypotheses, which pruning does not leave.
   require(prune == 0 || stop == StopRule::optimal, "prune", prune, "requires stop=optimal");
   require(known_tags >= 0, "known_tags", known_tags, "must be 0 or more");
-  require(groups >= 1 && beam % groups == 0, "groups", groups, "must divide beam");
-  require_between("diversity", diversity, 0, 1000);
-  require(groups > 1 || diversity == SearchConfig{}.diversity, "diversity", diversity,
-          "requires groups above 1");
   validate_sampling(*this);
   require(mbr == RiskUtility::none || hypotheses() > 1, "mbr", enum_name(mbr),
           "requires several hypotheses: beam or samples above 1");

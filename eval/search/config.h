@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/enum_names.h"
-#include "kernels/weight_type.h"
+#include "kernels/precision.h"
 
 namespace attn {
 
@@ -25,7 +25,7 @@ enum class StopRule {
 
 /// How outputs are generated.
 enum class SearchMethod {
-  beam,   ///< beam search, or with `groups` > 1 diverse beam search
+  beam,   ///< beam search
   sample  ///< random samples from the model's distribution
 };
 /// Minimum-Bayes-risk decoding (Kumar and Byrne, 2004): the output is the hypothesis whose expected
@@ -89,8 +89,6 @@ struct SearchConfig {
   WeightType weights = WeightType::fp32;
   EnsembleMean ensemble = EnsembleMean::probability;
   SearchMethod method = SearchMethod::beam;
-  int64_t groups = 1;
-  double diversity = 0.5;
   int64_t samples = 1;
   double temperature = 1.0;
   int64_t top_k = 0;
@@ -129,14 +127,6 @@ struct SearchConfig {
           "several models: mean of their probabilities (probability), or of their "
           "log-probabilities, normalized (log_probability)");
     visit("method", self.method, "beam: beam search; sample: random samples");
-    visit(
-        "groups", self.groups,
-        "diverse beam search: number of groups, each of beam / groups hypotheses, which avoid the "
-        "tokens of earlier groups; 1: ordinary beam search");
-    visit(
-        "diversity", self.diversity,
-        "groups > 1: penalty on a token for each hypothesis of an earlier group that has it at the "
-        "same position");
     visit("samples", self.samples,
           "with method=sample: outputs drawn per sentence; nbest are returned");
     visit("temperature", self.temperature,

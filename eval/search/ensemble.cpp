@@ -48,10 +48,10 @@ Ensemble::Ensemble(std::vector<Seq2SeqModel*> members, EnsembleMean mean)
   TORCH_CHECK(!members_.empty(), "Ensemble: no members");
   const VocabularySizes& first = members_.front()->sizes();
   for (const Seq2SeqModel* member : members_) {
-    const VocabularySizes& its = member->sizes();
-    TORCH_CHECK(its.source == first.source && its.target == first.target,
+    const VocabularySizes& sizes = member->sizes();
+    TORCH_CHECK(sizes.source == first.source && sizes.target == first.target,
                 "Ensemble: vocabularies of ", first.source, " and ", first.target, " tokens, and ",
-                its.source, " and ", its.target);
+                sizes.source, " and ", sizes.target);
     TORCH_CHECK(member->device() == device(), "Ensemble: members on different devices");
   }
 }
@@ -59,8 +59,8 @@ Ensemble::Ensemble(std::vector<Seq2SeqModel*> members, EnsembleMean mean)
 std::optional<int64_t> Ensemble::max_length() const {
   std::optional<int64_t> smallest;
   for (const Seq2SeqModel* member : members_) {
-    const auto its = member->max_length();
-    if (its) smallest = std::min(smallest.value_or(*its), *its);
+    const auto limit = member->max_length();
+    if (limit) smallest = std::min(smallest.value_or(*limit), *limit);
   }
   return smallest;
 }

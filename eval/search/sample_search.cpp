@@ -20,14 +20,92 @@ struct Sample {
 class Sampling {
  public:
   Sampling(StepSampler& sampler, std::span<const int64_t> source_lengths,
-           std::span<const uint64_t> streams, const SearchConfig& config, int32_t bos, int32_t eos);
-  void run();
-  std::vector<std::vector<Hypothesis>> best() &&;
+           std::span<const uint64_t> streams, const SearchConfig& config, int32_t bos, int32_t eos)
+      : sampler_(sampler), config_(config), eos_(eos), ended_(source_lengths.size()) {
+    for (size_t i = 0; i < source_lengths.size(); ++i) {
+      const auto sentence = static_cast<int64_t>(i);
+      limits_.push_back(output_limit(source_lengths[i], config));
+      parents_.push_back(sentence);
+      sentences_.push_back(sentence);
+      tokens_.push_back(bos);
+      Random seeds(static_cast<uint64_t>(config.seed), streams[i]);
+      for (int64_t s = 0; s < config.samples; ++s) {
+        active_.push_back({sentence, sentence, Random(seeds.next()), {}});
+      }
+    }
+  }
+
+  void run() {
+    for (int64_t length = 1; !active_.empty(); ++length) {
+      draws_.clear();
+      for (Sample& sample : active_) draws_.push_back({sample.row, sample.random.uniform()});
+      sampler_.step({parents_, tokens_, sentences_}, draws_, drawn_);
+      if (drawn_.size() != draws_.size()) {
+        throw std::invalid_argument("sample_search: the sampler drew another number of tokens");
+      }
+      advance(length);
+      make_rows();
+    }
+  }
+
+  std::vector<std::vector<Hypothesis>> best() && {
+    for (auto& outputs : ended_) {
+      // Ties are ordered by tokens, since the order of ending depends on the rows.
+      std::stable_sort(outputs.begin(), outputs.end(),
+                       [](const Hypothesis& a, const Hypothesis& b) {
+                         return a.score != b.score ? a.score > b.score : a.tokens < b.tokens;
+                       });
+      outputs.resize(std::min(outputs.size(), static_cast<size_t>(config_.nbest)));
+    }
+    return std::move(ended_);
+  }
 
  private:
-  void advance(int64_t length);
-  void end(Sample& sample, int64_t length, bool finished);
-  void make_rows();
+  void advance(int64_t length) {
+    for (size_t i = 0; i < active_.size(); ++i) {
+      Sample& sample = active_[i];
+      if (drawn_[i].token < 0) {
+        end(sample, length - 1, false);
+        continue;
+      }
+      sample.output.log_prob += drawn_[i].log_prob;
+      if (drawn_[i].token == eos_) {
+        end(sample, length, true);
+        continue;
+      }
+      sample.output.tokens.push_back(drawn_[i].token);
+      if (length == limits_[static_cast<size_t>(sample.sentence)]) end(sample, length, false);
+    }
+    std::erase_if(active_, [](const Sample& sample) { return sample.row < 0; });
+  }
+
+  void end(Sample& sample, int64_t length, bool finished) {
+    Hypothesis& output = sample.output;
+    output.finished = finished;
+    output.score = output.log_prob / length_penalty(config_, std::max<int64_t>(1, length));
+    ended_[static_cast<size_t>(sample.sentence)].push_back(std::move(output));
+    sample.row = -1;
+  }
+
+  /// The rows of the next step: one for each different prefix.
+  void make_rows() {
+    std::stable_sort(active_.begin(), active_.end(), [](const Sample& a, const Sample& b) {
+      if (a.row != b.row) return a.row < b.row;
+      return a.output.tokens.back() < b.output.tokens.back();
+    });
+    parents_.clear();
+    tokens_.clear();
+    sentences_.clear();
+    for (Sample& sample : active_) {
+      const int32_t token = sample.output.tokens.back();
+      if (parents_.empty() || parents_.back() != sample.row || tokens_.back() != token) {
+        parents_.push_back(sample.row);
+        tokens_.push_back(token);
+        sentences_.push_back(sample.sentence);
+      }
+      sample.row = static_cast<int64_t>(parents_.size()) - 1;
+    }
+  }
 
   StepSampler& sampler_;
   const SearchConfig& config_;
@@ -40,93 +118,6 @@ class Sampling {
   std::vector<Draw> draws_;
   std::vector<DrawnToken> drawn_;
 };
-
-Sampling::Sampling(StepSampler& sampler, std::span<const int64_t> source_lengths,
-                   std::span<const uint64_t> streams, const SearchConfig& config, int32_t bos,
-                   int32_t eos)
-    : sampler_(sampler), config_(config), eos_(eos), ended_(source_lengths.size()) {
-  for (size_t i = 0; i < source_lengths.size(); ++i) {
-    const auto sentence = static_cast<int64_t>(i);
-    limits_.push_back(output_limit(source_lengths[i], config));
-    parents_.push_back(sentence);
-    sentences_.push_back(sentence);
-    tokens_.push_back(bos);
-    Random seeds(static_cast<uint64_t>(config.seed), streams[i]);
-    for (int64_t s = 0; s < config.samples; ++s) {
-      active_.push_back({sentence, sentence, Random(seeds.next()), {}});
-    }
-  }
-}
-
-void Sampling::run() {
-  for (int64_t length = 1; !active_.empty(); ++length) {
-    draws_.clear();
-    for (Sample& sample : active_) draws_.push_back({sample.row, sample.random.uniform()});
-    sampler_.step({parents_, tokens_, sentences_}, draws_, drawn_);
-    if (drawn_.size() != draws_.size()) {
-      throw std::invalid_argument("sample_search: the sampler drew another number of tokens");
-    }
-    advance(length);
-    make_rows();
-  }
-}
-
-void Sampling::advance(int64_t length) {
-  for (size_t i = 0; i < active_.size(); ++i) {
-    Sample& sample = active_[i];
-    if (drawn_[i].token < 0) {
-      end(sample, length - 1, false);
-      continue;
-    }
-    sample.output.log_prob += drawn_[i].log_prob;
-    if (drawn_[i].token == eos_) {
-      end(sample, length, true);
-      continue;
-    }
-    sample.output.tokens.push_back(drawn_[i].token);
-    if (length == limits_[static_cast<size_t>(sample.sentence)]) end(sample, length, false);
-  }
-  std::erase_if(active_, [](const Sample& sample) { return sample.row < 0; });
-}
-
-void Sampling::end(Sample& sample, int64_t length, bool finished) {
-  Hypothesis& output = sample.output;
-  output.finished = finished;
-  output.score = output.log_prob / length_penalty(config_, std::max<int64_t>(1, length));
-  ended_[static_cast<size_t>(sample.sentence)].push_back(std::move(output));
-  sample.row = -1;
-}
-
-/// The rows of the next step: one for each different prefix.
-void Sampling::make_rows() {
-  std::stable_sort(active_.begin(), active_.end(), [](const Sample& a, const Sample& b) {
-    if (a.row != b.row) return a.row < b.row;
-    return a.output.tokens.back() < b.output.tokens.back();
-  });
-  parents_.clear();
-  tokens_.clear();
-  sentences_.clear();
-  for (Sample& sample : active_) {
-    const int32_t token = sample.output.tokens.back();
-    if (parents_.empty() || parents_.back() != sample.row || tokens_.back() != token) {
-      parents_.push_back(sample.row);
-      tokens_.push_back(token);
-      sentences_.push_back(sample.sentence);
-    }
-    sample.row = static_cast<int64_t>(parents_.size()) - 1;
-  }
-}
-
-std::vector<std::vector<Hypothesis>> Sampling::best() && {
-  for (auto& outputs : ended_) {
-    // Ties are ordered by tokens, since the order of ending depends on the rows.
-    std::stable_sort(outputs.begin(), outputs.end(), [](const Hypothesis& a, const Hypothesis& b) {
-      return a.score != b.score ? a.score > b.score : a.tokens < b.tokens;
-    });
-    outputs.resize(std::min(outputs.size(), static_cast<size_t>(config_.nbest)));
-  }
-  return std::move(ended_);
-}
 
 }  // namespace
 

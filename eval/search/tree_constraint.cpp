@@ -116,7 +116,7 @@ TreeConstraint::TreeConstraint(const TreeVocabulary& vocabulary, std::vector<int
 TreeConstraint::State TreeConstraint::advance(State state, int32_t token) {
   const auto kind = vocabulary_.kind(token);
   if (!kind) return state;  // never allowed
-  state.begun = true;
+  state.started = true;
   state.labelled = *kind == Kind::open;
   if (*kind == Kind::open) {
     brackets_.push_back({state.bracket, vocabulary_.label(token), state.height});
@@ -145,8 +145,8 @@ TreeConstraint::State TreeConstraint::advance(State state, int32_t token) {
 /// closings of open constituents and EOS. One more constituent takes two.
 const TokenMask& TreeConstraint::allowed(const State& state, int64_t room) const {
   if (vocabulary_.form() == TreeForm::in_order) return allowed_in_order(state, room);
-  if (state.begun && state.depth == 0) return vocabulary_.end_mask();
-  if (!state.begun) {
+  if (state.started && state.depth == 0) return vocabulary_.end_mask();
+  if (!state.started) {
     const bool fits = room >= state.leaves_left + 3;
     return vocabulary_.mask(fits, state.leaves_left == 1, -1);
   }
@@ -163,7 +163,7 @@ const TokenMask& TreeConstraint::allowed(const State& state, int64_t room) const
 /// a closing, and must be if words are left but nothing is open. `room` as above.
 const TokenMask& TreeConstraint::allowed_in_order(const State& state, int64_t room) const {
   const int64_t words = state.leaves_left, depth = state.depth;
-  if (!state.begun) return vocabulary_.mask(false, true, -1);
+  if (!state.started) return vocabulary_.mask(false, true, -1);
   const bool more = state.opened < max_opened;
   const bool open =
       !state.labelled && more && depth + state.last < max_depth && room >= words + depth + 3;

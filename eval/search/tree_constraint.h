@@ -92,7 +92,7 @@ class TreeConstraint : public TokenConstraint {
     int32_t opened = 0;  ///< opened since the last leaf or closing; in order: the last leaf
     int32_t height = 0;  ///< levels of the highest child of the innermost open constituent
     int32_t last = 0;    ///< levels of its last child
-    bool begun = false;
+    bool started = false;
     bool labelled = false;  ///< the last symbol opened a constituent
   };
   /// Stack of open constituents, shared between rows as a tree.

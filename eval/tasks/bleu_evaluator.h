@@ -1,9 +1,10 @@
 // The evaluator "bleu": beam search, then BLEU against the target text.
 #pragma once
 
-#include <filesystem>
-#include <memory>
+#include <algorithm>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "data/config.h"
@@ -34,9 +35,19 @@ struct BleuEvaluation {
   }
   bool operator==(const BleuEvaluation&) const = default;
   void validate() const { search.validate(); }
-  std::vector<std::filesystem::path> files() const { return {}; }
   BleuOptions bleu_options() const { return {.tokenizer = tokenize, .lowercase = lowercase}; }
-  std::unique_ptr<Evaluator> make(const EvaluatorInput& input) const;
+  /// Of one hypothesis per line; `references` has the target text.
+  EvaluationResult score(std::span<const std::string> hypotheses,
+                         std::span<const std::vector<std::string>> references) const {
+    const BleuScore score = corpus_bleu(hypotheses, references, bleu_options());
+    const auto ref_length = static_cast<double>(std::max<int64_t>(score.ref_length, 1));
+    return {.values = {{"bleu", score.score},
+                       {"bp", score.bp},
+                       {"length_ratio", static_cast<double>(score.hyp_length) / ref_length}},
+            .line = format_bleu(score),
+            .signature = score.signature,
+            .selection_metric = score.score};
+  }
 };
 
 }  // namespace attn

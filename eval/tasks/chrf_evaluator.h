@@ -1,9 +1,9 @@
 // The evaluator "chrf": beam search, then chrF against the target text.
 #pragma once
 
-#include <filesystem>
-#include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "data/config.h"
@@ -37,8 +37,14 @@ struct ChrfEvaluation {
     chrf_options().validate();
     search.validate();
   }
-  std::vector<std::filesystem::path> files() const { return {}; }
-  std::unique_ptr<Evaluator> make(const EvaluatorInput& input) const;
+  EvaluationResult score(std::span<const std::string> hypotheses,
+                         std::span<const std::vector<std::string>> references) const {
+    const ChrfScore score = corpus_chrf(hypotheses, references, chrf_options());
+    return {.values = {{"chrf", score.score}},
+            .line = format_chrf(score),
+            .signature = score.signature,
+            .selection_metric = score.score};
+  }
 };
 
 }  // namespace attn

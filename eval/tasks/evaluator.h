@@ -11,16 +11,9 @@
 #include "data/config.h"
 #include "data/tokenizer.h"
 #include "eval/search/ensemble.h"
+#include "eval/tasks/evaluator_kind.h"
 
 namespace attn {
-
-/// Result of an evaluation. Keys of `values` are without the evaluator's name.
-struct EvaluationResult {
-  std::vector<std::pair<std::string, double>> values;
-  std::string line;               ///< for the log
-  std::string signature;          ///< signature of the score; empty for perplexity
-  double selection_metric = 0.0;  ///< selects the best checkpoint and stops training early
-};
 
 /// Arguments of an evaluator.
 struct EvaluatorInput {

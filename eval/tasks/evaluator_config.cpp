@@ -9,44 +9,9 @@
 #include "data/text_hashes.h"
 
 namespace attn {
-namespace {
-
-using Options = EvaluatorConfig::Options;
-
-// The defaults of every kind, in the enum's order.
-template <size_t... I>
-std::vector<Options> all_defaults(std::index_sequence<I...>) {
-  return {Options(std::in_place_index<I>)...};
-}
-
-const std::vector<Options>& all_kinds() {
-  static const auto kinds = all_defaults(std::make_index_sequence<std::variant_size_v<Options>>());
-  return kinds;
-}
-
-std::optional<Task> task_of(const Options& options) {
-  return std::visit([](const auto& chosen) { return chosen.task; }, options);
-}
-
-// "loss or parse"
-std::string kinds_for(Task task) {
-  std::vector<std::string_view> names;
-  for (const Options& options : all_kinds()) {
-    if (task_of(options).value_or(task) != task) continue;
-    names.push_back(enum_name(static_cast<EvaluatorKind>(options.index())));
-  }
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
-    text += names[i];
-  }
-  return text;
-}
-
-}  // namespace
 
 void EvaluatorConfig::set_kind(EvaluatorKind kind) {
-  if (kind != this->kind()) options = all_kinds().at(static_cast<size_t>(kind));
+  if (kind != this->kind()) options = alternative_of<Options>(static_cast<size_t>(kind));
 }
 
 bool EvaluatorConfig::lower_is_better() const {
@@ -78,20 +43,30 @@ void EvaluatorConfig::validate() const {
 }
 
 void EvaluatorConfig::require_task(Task task) const {
-  const Task its = task_of(options).value_or(task);
-  require(its == task, "kind", enum_name(kind()),
-          "requires data.task=" + std::string(enum_name(its)) + "; use " + kinds_for(task));
+  const Task required =
+      std::visit([](const auto& chosen) { return chosen.task; }, options).value_or(task);
+  require(required == task, "kind", enum_name(kind()),
+          "requires data.task=" + std::string(enum_name(required)));
 }
 
 void EvaluatorConfig::require_text(const DataConfig& texts) const {
   const std::string place = "eval: " + name;
-  if (text(texts).empty()) throw ConfigError(place + ": set its data, or data.valid");
+  if (text(texts).empty()) throw ConfigError(place + ": set required data, or data.valid");
   attn::require_text(data.empty() ? "data.valid" : place + ".data", text(texts), texts);
-  for (const auto& file : std::visit([](const auto& chosen) { return chosen.files(); }, options)) {
+  for (const auto& file : files()) {
     if (!std::filesystem::exists(file)) {
       throw DataError(place + ": " + file.string() + ": no such file");
     }
   }
+}
+
+std::vector<std::filesystem::path> EvaluatorConfig::files() const {
+  return std::visit(
+      [](const auto& chosen) -> std::vector<std::filesystem::path> {
+        if constexpr (requires { chosen.files(); }) return chosen.files();
+        return {};
+      },
+      options);
 }
 
 const EvaluatorConfig* deciding_evaluator(std::span<const EvaluatorConfig> evaluators) {
@@ -104,9 +79,7 @@ const EvaluatorConfig* deciding_evaluator(std::span<const EvaluatorConfig> evalu
 std::string evaluation_key(const EvaluatorConfig& config, const DataConfig& data,
                            TextHashes& hashes) {
   std::vector<std::filesystem::path> files = text_files(data, config.text(data));
-  for (auto& file : std::visit([](const auto& chosen) { return chosen.files(); }, config.options)) {
-    files.push_back(std::move(file));
-  }
+  for (auto& file : config.files()) files.push_back(std::move(file));
   return key_of(files, hashes);
 }
 

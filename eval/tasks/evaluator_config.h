@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include "base/enum_names.h"
 #include "data/config.h"
@@ -35,7 +37,8 @@ struct EnumNames<EvaluatorKind> {
 };
 
 /// A union tagged by "kind". Each alternative is a config struct that also declares its `task`
-/// (std::nullopt: any), its `metric`, the `files()` that it reads besides the text, and make().
+/// (std::nullopt: any), its `metric`, score() of a translation or make(), and, if it reads any
+/// besides the text, its files().
 struct EvaluatorConfig {
   static constexpr const char* kTag = "kind";
   using Options = std::variant<LossEvaluation, ContrastiveEvaluation, TerEvaluation, ChrfEvaluation,
@@ -96,6 +99,8 @@ struct EvaluatorConfig {
   /// Throws ConfigError if neither `data` nor data.valid is set, and DataError if the text or one
   /// of the other files is missing or the text is empty.
   void require_text(const DataConfig& texts) const;
+  /// The files that it reads besides its text.
+  std::vector<std::filesystem::path> files() const;
 };
 
 /// Whether `kind` is the tag of `Options`: EvaluatorConfig::kind() relies on their order.

@@ -1,7 +1,10 @@
-// Properties of an evaluator kind that config and report need.
+// Properties of an evaluator kind that config and report need, and the result of an evaluation.
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace attn {
 
@@ -18,6 +21,14 @@ struct EvaluatorMetric {
   int paper_decimals = 1;  ///< decimals in the paper
   bool bootstrap = false;  ///< whether to run paired bootstrap resampling (BLEU only)
   bool lower_is_better = false;
+};
+
+/// Result of an evaluation. Keys of `values` are without the evaluator's name.
+struct EvaluationResult {
+  std::vector<std::pair<std::string, double>> values;
+  std::string line;               ///< for the log
+  std::string signature;          ///< signature of the score; empty for perplexity
+  double selection_metric = 0.0;  ///< selects the best checkpoint and stops training early
 };
 
 }  // namespace attn

@@ -48,7 +48,6 @@ ForcedBatch forced_batch(std::span<const ScoredPair> pairs, const Tokenizers& to
     append_source(pair.source, tokenizers.source->eos(), pair.features, source);
     std::vector<int64_t> in = {tokenizers.target->bos()};
     in.insert(in.end(), pair.target.begin(), pair.target.end());
-    if (tokenizers.target_counter) tokenizers.target_counter->append(in, target_in.second);
     target_in.tokens.insert(target_in.tokens.end(), in.begin(), in.end());
     target_out.insert(target_out.end(), pair.target.begin(), pair.target.end());
     target_out.push_back(tokenizers.target->eos());
@@ -56,7 +55,7 @@ ForcedBatch forced_batch(std::span<const ScoredPair> pairs, const Tokenizers& to
   }
   return {.source = token_sequences(source, device),
           .target_in = token_sequences(target_in, device),
-          .targets_N = int64_tensor(std::span<const int64_t>(target_out), device)};
+          .targets_N = int64_tensor(target_out, device)};
 }
 
 ScoredPair scored_pair(const Tokenizers& tokenizers, const std::string& source,

@@ -48,8 +48,7 @@ LossReport evaluate_loss(const Ensemble& models, std::span<const Batch> batches)
     throw_if_stopped();
     const TokenSequences source = token_sequences(batch.source, device);
     const TokenSequences target = token_sequences(batch.target_in, device);
-    const torch::Tensor targets_N =
-        int64_tensor(std::span<const int64_t>(batch.target_out.tokens), device);
+    const torch::Tensor targets_N = int64_tensor(batch.target_out.tokens, device);
     add_rows(models, models.forward(source, target), targets_N, sums);
     tokens += batch.target_tokens;
   }

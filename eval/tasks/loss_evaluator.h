@@ -1,7 +1,6 @@
 // The evaluator "loss": perplexity per token without label smoothing, EOS included, as in Table 3.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -25,7 +24,6 @@ struct LossEvaluation {
   static void fields(Self&, Visit&&) {}
   bool operator==(const LossEvaluation&) const = default;
   void validate() const {}
-  std::vector<std::filesystem::path> files() const { return {}; }
   std::unique_ptr<Evaluator> make(const EvaluatorInput& input) const;
 };
 

@@ -1,10 +1,74 @@
 #include "eval/tasks/make_evaluator.h"
 
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "base/error.h"
+#include "data/lines.h"
 #include "data/source_features.h"
 #include "data/text_hashes.h"
-#include "eval/tasks/evaluator_config.h"
+#include "eval/tasks/translator.h"
+#include "model/seq2seq.h"
 
 namespace attn {
+namespace {
+
+/// Scores the output of search: for options with score().
+class TranslationEvaluator final : public Evaluator {
+ public:
+  /// Throws DataError unless source and target text have the same number of lines, more than 0.
+  template <class Options>
+  TranslationEvaluator(const EvaluatorInput& input, const Options& options)
+      : Evaluator(input),
+        tokenizers_(input.tokenizers),
+        search_(options.search),
+        score_([options](const auto& hypotheses, const auto& references) {
+          return options.score(hypotheses, references);
+        }) {
+    const std::string source = text_path(input.text, input.data.source);
+    const std::string target = text_path(input.text, input.data.target);
+    sources_ = read_utf8_lines(source);
+    references_ = {read_utf8_lines(target)};
+    const size_t lines = references_.front().size();
+    if (sources_.size() == lines && lines > 0) return;
+    throw DataError(source + " has " + std::to_string(sources_.size()) + " lines, " + target + " " +
+                    std::to_string(lines) + "; expected the same number, at least 1");
+  }
+
+  void check(const Seq2SeqModel& model) const override {
+    model.require_weight_type(search_.weights);
+  }
+
+  EvaluationResult run(const Ensemble& models, const std::filesystem::path& output) const override {
+    Translator translator(models, tokenizers_, search_);
+    std::vector<std::string> hypotheses;
+    std::string text;
+    for (const auto& nbest : translator.translate(sources_)) {
+      hypotheses.push_back(nbest.front().text);
+      text += hypotheses.back() + "\n";
+    }
+    write_evaluation_output(output, text);
+    EvaluationResult result = score_(hypotheses, references_);
+    const int64_t cut = translator.cut_lines();
+    result.values.emplace_back("cut", static_cast<double>(cut));
+    result.values.emplace_back("unfinished", static_cast<double>(translator.unfinished()));
+    result.line += truncation_note(cut) + unfinished_note(translator.unfinished(), "translation") +
+                   unknown_suffix(translator.unknown(), "source");
+    return result;
+  }
+
+ private:
+  Tokenizers tokenizers_;
+  SearchConfig search_;
+  std::function<EvaluationResult(std::span<const std::string>,
+                                 std::span<const std::vector<std::string>>)>
+      score_;
+  std::vector<std::string> sources_;
+  std::vector<std::vector<std::string>> references_;
+};
+
+}  // namespace
 
 std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const DataConfig& data,
                                           const Tokenizers& tokenizers,
@@ -20,7 +84,15 @@ std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const D
                              .data = data,
                              .tokenizers = tagged,
                              .cache = cache};
-  return std::visit([&](const auto& chosen) { return chosen.make(input); }, config.options);
+  return std::visit(
+      [&]<class Options>(const Options& chosen) -> std::unique_ptr<Evaluator> {
+        if constexpr (requires { &Options::score; }) {
+          return std::make_unique<TranslationEvaluator>(input, chosen);
+        } else {
+          return chosen.make(input);
+        }
+      },
+      config.options);
 }
 
 }  // namespace attn

@@ -2,12 +2,20 @@
 // Aziz, 2020).
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "eval/search/config.h"
-#include "eval/tasks/translation.h"
 
 namespace attn {
+
+/// One translation of a sentence.
+struct Translation {
+  std::string text;
+  double score = 0.0;  ///< length-penalized log-probability, or with search.mbr expected utility
+  double log_prob = 0.0;
+  bool finished = false;  ///< false: truncated at the length limit
+};
 
 /// Replaces each score by the translation's expected utility, the mean utility with every
 /// hypothesis of the list as the reference (0 to 100), and sorts by it; ties keep their order. Of

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
-#include "eval/search/batched_search.h"
 #include "eval/tasks/tree_fusion.h"
 
 namespace attn {

@@ -8,11 +8,11 @@
 
 #include "data/parsing/tree.h"
 #include "data/tokenizer.h"
+#include "eval/search/batched_search.h"
 #include "eval/search/beam_search.h"
 #include "eval/search/config.h"
 #include "eval/search/ensemble.h"
 #include "eval/search/tree_constraint.h"
-#include "eval/tasks/source_sentence.h"
 
 namespace attn {
 

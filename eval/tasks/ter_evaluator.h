@@ -1,9 +1,9 @@
 // The evaluator "ter": search, then translation edit rate against the target text.
 #pragma once
 
-#include <filesystem>
-#include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "data/config.h"
@@ -37,8 +37,14 @@ struct TerEvaluation {
   }
   bool operator==(const TerEvaluation&) const = default;
   void validate() const { search.validate(); }
-  std::vector<std::filesystem::path> files() const { return {}; }
-  std::unique_ptr<Evaluator> make(const EvaluatorInput& input) const;
+  EvaluationResult score(std::span<const std::string> hypotheses,
+                         std::span<const std::vector<std::string>> references) const {
+    const TerScore score = corpus_ter(hypotheses, references, ter);
+    return {.values = {{"ter", score.score}},
+            .line = format_ter(score),
+            .signature = score.signature,
+            .selection_metric = score.score};
+  }
 };
 
 }  // namespace attn

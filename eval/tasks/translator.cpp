@@ -10,12 +10,51 @@
 #include "base/error.h"
 #include "base/stop_signal.h"
 #include "eval/search/batched_search.h"
-#include "eval/search/prefix_constraint.h"
-#include "eval/tasks/minimum_bayes_risk.h"
-#include "eval/tasks/source_sentence.h"
 
 namespace attn {
 namespace {
+
+/// Forces the first tokens of each sentence's outputs. Their log-probabilities are part of the
+/// output's, as those of tokens that search chose.
+class PrefixConstraint : public TokenConstraint {
+ public:
+  /// `prefixes`: of each sentence of the batch, without BOS; may be empty. `classes`: size of the
+  /// vocabulary.
+  PrefixConstraint(std::vector<std::vector<int32_t>> prefixes, int64_t classes)
+      : prefixes_(std::move(prefixes)),
+        forced_(prefixes_.size(), TokenMask(static_cast<size_t>((classes + 63) / 64), 0)),
+        all_(static_cast<size_t>((classes + 63) / 64), ~uint64_t{0}) {}
+
+  std::span<const uint64_t* const> step(std::span<const int64_t> /*parents*/,
+                                        std::span<const int32_t> /*tokens*/,
+                                        std::span<const int64_t> sentences) override {
+    const auto word_of = [&](size_t sentence, size_t i) -> uint64_t& {
+      return forced_[sentence][static_cast<size_t>(prefixes_[sentence][i]) / 64];
+    };
+    for (size_t sentence = 0; sentence < prefixes_.size(); ++sentence) {
+      const std::vector<int32_t>& prefix = prefixes_[sentence];
+      if (length_ > 0 && length_ <= prefix.size()) word_of(sentence, length_ - 1) = 0;
+      if (length_ < prefix.size()) {
+        word_of(sentence, length_) = uint64_t{1} << (static_cast<size_t>(prefix[length_]) % 64);
+      }
+    }
+    rows_.clear();
+    for (const int64_t row : sentences) {
+      const auto sentence = static_cast<size_t>(row);
+      rows_.push_back(length_ < prefixes_[sentence].size() ? forced_[sentence].data()
+                                                           : all_.data());
+    }
+    ++length_;
+    return rows_;
+  }
+
+ private:
+  std::vector<std::vector<int32_t>> prefixes_;
+  std::vector<TokenMask> forced_;  // of each sentence, at the current step
+  TokenMask all_;
+  std::vector<const uint64_t*> rows_;
+  size_t length_ = 0;  // of the outputs before the next step
+};
 
 /// Replaces line breaks, which a byte-level vocabulary can produce.
 std::string on_one_line(std::string text) {

@@ -10,7 +10,7 @@
 #include "eval/search/batched_search.h"
 #include "eval/search/beam_search.h"
 #include "eval/search/ensemble.h"
-#include "eval/tasks/translation.h"
+#include "eval/tasks/minimum_bayes_risk.h"
 
 namespace attn {
 

@@ -27,7 +27,7 @@ using Capture = std::function<std::unique_ptr<Graph>(const std::function<void()>
 Capture cuda_capture(torch::Device device);
 
 /// While it exists, this thread's work is being captured: what sends to a GPU, or reads from it,
-/// would do so once, not with each replay, and throws (sent_tensor; LibTorch for the latter).
+/// would do so once, not with each replay, and throws (to_device; LibTorch for the latter).
 class Capturing {
  public:
   Capturing();

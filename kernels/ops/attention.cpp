@@ -8,7 +8,7 @@
 
 #include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
-#include "kernels/ops/cpu_attention.h"
+#include "kernels/ops/attention_options.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/padded_layout.h"
 #include "kernels/ops/relative_rows.h"

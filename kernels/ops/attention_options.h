@@ -44,4 +44,8 @@ struct PackedAttention {
   DeviceRows query_rows = {}, key_rows = {};
 };
 
+/// packed_attention() of tensors on the CPU, whose shapes have been checked; kv_heads is set.
+torch::Tensor cpu_attention(const torch::Tensor& queries, const torch::Tensor& keys,
+                            const torch::Tensor& values, const PackedAttention& options);
+
 }  // namespace attn

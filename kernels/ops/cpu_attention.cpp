@@ -5,7 +5,7 @@
 // Fast path attention: score_bias 2b28448b
 // Fast path attention: relative_positions f1e9fa06
 // Fast path attention: dropout b0fdaf95
-#include "kernels/ops/cpu_attention.h"
+#include "kernels/ops/attention_options.h"
 
 #include <ATen/Parallel.h>
 

@@ -21,9 +21,9 @@ constexpr int64_t kTilesWorthAThread = 256, kColumns = 256;
 // Thread-local buffer for the tiles of the left operand.
 uint16_t* room_for_tiles(int64_t lines, int64_t inner) {
   thread_local torch::Tensor kept;
-  const int64_t wanted = bf16::tile_count(lines, bf16::kTileLines) *
+  const int64_t needed = bf16::tile_count(lines, bf16::kTileLines) *
                          bf16::tile_count(inner, bf16::kTileInner) * bf16::kTileSize;
-  if (!kept.defined() || kept.numel() < wanted) kept = bf16::tiles(lines, inner);
+  if (!kept.defined() || kept.numel() < needed) kept = bf16::tiles(lines, inner);
   return bf16::data(kept);
 }
 

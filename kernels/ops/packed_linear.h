@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "kernels/weight_type.h"
+#include "kernels/precision.h"
 
 namespace attn {
 

@@ -6,7 +6,7 @@
 
 #include "kernels/cpu/table.h"
 #include "kernels/libtorch.h"
-#include "kernels/ops/loss_sums.h"
+#include "kernels/ops/bf16_loss.h"
 
 namespace attn {
 

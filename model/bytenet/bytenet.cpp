@@ -32,12 +32,46 @@ torch::Tensor rows_at(const Memory& memory, std::span<const int64_t> sentences,
     outside.push_back(!inside);
   }
   const torch::Device device = rows_MD.device();
-  const torch::Tensor outside_R = sent_tensor<bool>(std::span<const uint8_t>(outside), device);
-  return rows_MD.index_select(0, int64_tensor(std::span<const int64_t>(index), device))
+  const torch::Tensor outside_R = to_device<bool>(outside, device);
+  return rows_MD.index_select(0, int64_tensor(index, device))
       .masked_fill(outside_R.unsqueeze(1), 0.0);
 }
 
 }  // namespace
+
+ByteNetBlockImpl::ByteNetBlockImpl(const ByteNetConfig& config, int64_t dilation, bool causal)
+    : shape_{.kernel = config.kernel, .dilation = dilation, .causal = causal} {
+  const auto norm = [&](const char* name, int64_t width) {
+    return register_module(name, NormLayer(NormKind::layer, width));
+  };
+  const int64_t hidden = config.hidden;
+  narrow_norm = norm("narrow_norm", config.d_model);
+  narrow = register_module("narrow", Linear(config.d_model, hidden));
+  convolution_norm = norm("convolution_norm", hidden);
+  convolution = register_module("convolution", Linear(config.kernel * hidden, hidden));
+  widen_norm = norm("widen_norm", hidden);
+  widen = register_module("widen", Linear(hidden, config.d_model));
+  dropout = register_module("dropout", Dropout(config.dropout));
+}
+
+torch::Tensor ByteNetBlockImpl::narrowed(const torch::Tensor& x) {
+  return convolution_norm(narrow(narrow_norm(x).relu())).relu();
+}
+
+torch::Tensor ByteNetBlockImpl::widened(const torch::Tensor& x, const torch::Tensor& window) {
+  return x + dropout(widen(widen_norm(convolution(window)).relu()));
+}
+
+torch::Tensor ByteNetBlockImpl::forward(const torch::Tensor& x_ND, const Segments& rows) {
+  // Formula bytenet_block: fast path step.
+  return widened(x_ND, shifted_rows(narrowed(x_ND), rows, shape_));
+  // End of formula.
+}
+
+torch::Tensor ByteNetBlockImpl::step(const torch::Tensor& x_RD, StepInputs& inputs,
+                                     const StepAncestors& ancestors) {
+  return widened(x_RD, inputs.window(narrowed(x_RD), ancestors, shape_));
+}
 
 ByteNetImpl::ByteNetImpl(const ByteNetConfig& config, const VocabularySizes& sizes)
     : Seq2SeqModel(sizes),
@@ -84,9 +118,8 @@ Memory ByteNetImpl::encode(const TokenSequences& source) {
   const Segments unfolded(lengths, device());
   const torch::Tensor embedded = embed(embeddings.of_source(), source.tokens_N,
                                        embeddings.features_of(source, embedding_scale()));
-  torch::Tensor x =
-      torch::zeros({unfolded.rows(), config_.d_model}, embedded.options())
-          .index_copy(0, int64_tensor(std::span<const int64_t>(slots), device()), embedded);
+  torch::Tensor x = torch::zeros({unfolded.rows(), config_.d_model}, embedded.options())
+                        .index_copy(0, int64_tensor(slots, device()), embedded);
   for (auto& block : encoder_blocks) x = block(x, unfolded);
   return {encoder_norm(x), unfolded};
 }

@@ -39,7 +39,6 @@ struct ByteNetConfig {
   /// Throws ConfigError naming the first invalid option.
   void validate() const;
   std::optional<int64_t> max_length() const { return {}; }
-  bool counts_words() const { return false; }
   std::string muon_conflict() const { return ""; }
   /// Positions of the encoder output for a source sentence of this length.
   int64_t unfolded_length(int64_t source) const;

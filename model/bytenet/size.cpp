@@ -1,4 +1,4 @@
-#include "model/bytenet/size.h"
+#include "model/size.h"
 
 #include "model/layers/norm_kind.h"
 

@@ -51,7 +51,6 @@ struct ConvolutionalConfig {
   /// Throws ConfigError naming the first invalid option.
   void validate() const;
   std::optional<int64_t> max_length() const { return max_positions; }
-  bool counts_words() const { return false; }
   std::string muon_conflict() const {
     return "cannot be combined with model.architecture=convolutional, whose matrices are "
            "weight-normalized";

@@ -1,7 +1,6 @@
 // Fast path convolutional_step: convolutional c0349809
 // Fast path convolutional_step: gated_convolution 624b830a
 // Fast path convolutional_step: shifted_rows da3773ae
-// Fast path folded_weights: weight_norm 0fe3f55f
 #include "model/convolutional/convolutional.h"
 
 #include <algorithm>
@@ -9,7 +8,6 @@
 #include <string>
 
 #include "base/check.h"
-#include "kernels/compute_scope.h"
 #include "kernels/ops/embedding.h"
 #include "model/step_inference.h"
 
@@ -151,21 +149,7 @@ torch::Tensor ConvolutionalImpl::step(State& state, const StepRows& rows) {
 }
 
 std::shared_ptr<const InferenceModel> ConvolutionalImpl::make_inference(WeightType) {
-  constexpr FastPath kStep = FastPath::convolutional_step;
-  if (!ComputeScope::takes(FastPath::folded_weights)) return step_inference(*this, kStep);
-  // A copy with folded weights: few rows do not repay a norm of each weight per step.
-  const auto folded = std::make_shared<ConvolutionalImpl>(config_, sizes());
-  folded->to(device());
-  folded->eval();
-  const torch::NoGradGuard no_grad;
-  const auto from = named_parameters();
-  for (auto& parameter : folded->named_parameters()) {
-    parameter.value().copy_(from[parameter.key()]);
-  }
-  for (const auto& module : folded->modules(/*include_self=*/false)) {
-    if (auto* linear = module->as<WeightNormLinear>()) linear->fold();
-  }
-  return step_inference(*folded, kStep);
+  return step_inference(*this, FastPath::convolutional_step);
 }
 
 std::shared_ptr<Seq2SeqModel> ConvolutionalImpl::replica() const {

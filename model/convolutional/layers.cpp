@@ -6,6 +6,7 @@
 
 #include "kernels/compute_scope.h"
 #include "kernels/ops/attention.h"
+#include "kernels/ops/linear.h"
 #include "model/layers/masked_softmax.h"
 
 namespace attn {
@@ -19,6 +20,32 @@ WeightNormLinear plain_linear(int64_t in, int64_t out) {
 }
 
 }  // namespace
+
+WeightNormLinearImpl::WeightNormLinearImpl(int64_t inputs, int64_t outputs, double deviation)
+    : deviation_(deviation) {
+  direction = register_parameter("direction", torch::empty({outputs, inputs}));
+  length = register_parameter("length", torch::empty({outputs}));
+  bias = register_parameter("bias", torch::empty({outputs}));
+}
+
+void WeightNormLinearImpl::reset_parameters() {
+  const torch::NoGradGuard no_grad;
+  direction.normal_(0.0, deviation_);
+  length.copy_(direction.norm(2, 1));
+  bias.zero_();
+}
+
+torch::Tensor WeightNormLinearImpl::scale() const {
+  return length / direction.norm(2, 1);
+}
+
+torch::Tensor WeightNormLinearImpl::product(const torch::Tensor& x_NI) {
+  return linear(x_NI, {direction, {}});
+}
+
+torch::Tensor WeightNormLinearImpl::forward(const torch::Tensor& x_NI) {
+  return torch::addcmul(bias, product(x_NI), scale());
+}
 
 torch::Tensor scaled_sum(const torch::Tensor& a, const torch::Tensor& b) {
   return (a + b) * kHalfRoot;

@@ -1,16 +1,41 @@
-// Layers of ConvS2S (Gehring et al. 2017, section 3): gated convolutions with residual connections,
-// and attention in every decoder layer.
+// Layers of ConvS2S (Gehring et al. 2017, section 3): weight-normalized linear layers, gated
+// convolutions with residual connections, and attention in every decoder layer.
 #pragma once
 
 #include "kernels/libtorch.h"
 #include "model/convolutional/config.h"
-#include "model/convolutional/weight_norm.h"
 #include "model/layers/convolution.h"
 #include "model/layers/dropout.h"
+#include "model/layers/layer.h"
 #include "model/observable_attention.h"
 #include "model/segments.h"
 
 namespace attn {
+
+/// Weight normalization (Salimans and Kingma 2016): rows [N, inputs] to [N, outputs]: x Wᵀ + b,
+/// where row o of W is length[o] · direction[o] / ‖direction[o]‖. Multiplies by the parameter
+/// `direction`, so that the product may run on bf16 tiles, and scales the columns of the result
+/// afterwards.
+class WeightNormLinearImpl : public torch::nn::Module, public Layer {
+ public:
+  /// Initially W is normal with this standard deviation, and b is zero.
+  WeightNormLinearImpl(int64_t inputs, int64_t outputs, double deviation);
+  void reset_parameters() override;
+
+  torch::Tensor forward(const torch::Tensor& x_NI);
+  /// x directionᵀ, whose columns must be scaled by scale() before the bias is added.
+  torch::Tensor product(const torch::Tensor& x_NI);
+  /// length / ‖direction‖, [outputs].
+  torch::Tensor scale() const;
+
+  torch::Tensor direction;  ///< [outputs, inputs]
+  torch::Tensor length;     ///< [outputs]
+  torch::Tensor bias;       ///< [outputs]
+
+ private:
+  double deviation_;
+};
+TORCH_MODULE(WeightNormLinear);
 
 /// (a + b) √.5, which keeps the variance of the terms.
 torch::Tensor scaled_sum(const torch::Tensor& a, const torch::Tensor& b);

@@ -1,4 +1,4 @@
-#include "model/convolutional/size.h"
+#include "model/size.h"
 
 namespace attn {
 namespace {

@@ -71,19 +71,14 @@ class Shift : public torch::autograd::Function<Shift> {
   }
 };
 
-void check(const torch::Tensor& x_ND, const Segments& rows, const ConvolutionShape& shape) {
-  TORCH_CHECK(x_ND.dim() == 2 && x_ND.size(0) == rows.rows(), "shifted_rows: got ", x_ND.sizes(),
-              ", expected ", rows.rows(), " rows");
-  TORCH_CHECK(shape.kernel >= 1 && shape.dilation >= 1 && (shape.causal || shape.kernel % 2 == 1),
-              "shifted_rows: kernel ", shape.kernel, ", dilation ", shape.dilation,
-              "; a kernel that is not causal must be odd");
-}
-
 }  // namespace
 
 torch::Tensor shifted_rows(const torch::Tensor& x_ND, const Segments& rows,
                            const ConvolutionShape& shape) {
-  check(x_ND, rows, shape);
+  TORCH_CHECK(x_ND.dim() == 2 && x_ND.size(0) == rows.rows(), "shifted_rows: got ", x_ND.sizes(),
+              ", expected ", rows.rows(), " rows");
+  TORCH_CHECK(shape.causal || shape.kernel % 2 == 1, "shifted_rows: kernel ", shape.kernel,
+              "; one that is not causal must be odd");
   if (shape.kernel == 1) return x_ND;
   if (runs_on_cpu_kernels(x_ND) && ComputeScope::takes(FastPath::shifted_rows)) {
     auto taps = c10::make_intrusive<Taps>();

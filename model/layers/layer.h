@@ -23,6 +23,10 @@ class Layer {
 };
 
 /// Resets the layers below `root` in the order of modules(), on which the random numbers depend.
-void reset_layers(const torch::nn::Module& root);
+inline void reset_layers(const torch::nn::Module& root) {
+  for (const auto& module : root.modules(/*include_self=*/false)) {
+    if (auto* layer = dynamic_cast<Layer*>(module.get())) layer->reset_parameters();
+  }
+}
 
 }  // namespace attn

@@ -51,10 +51,10 @@ TimeMajor::TimeMajor(const Segments& rows) {
   // LibTorch's RNN functions do not support empty sentences.
   sentences.resize(sizes.empty() ? 0 : static_cast<size_t>(sizes.front()));
   const torch::Device device = rows.positions().device();
-  order_N_ = int64_tensor(std::span<const int64_t>(order), device);
-  back_N_ = int64_tensor(std::span<const int64_t>(back), device);
-  sentences_B_ = int64_tensor(std::span<const int64_t>(sentences), device);
-  batch_sizes_T_ = int64_tensor(std::span<const int64_t>(sizes), torch::kCPU);
+  order_N_ = int64_tensor(order, device);
+  back_N_ = int64_tensor(back, device);
+  sentences_B_ = int64_tensor(sentences, device);
+  batch_sizes_T_ = int64_tensor(sizes, torch::kCPU);
 }
 
 void RecurrentState::reorder(const torch::Tensor& parents_R) {

@@ -93,7 +93,6 @@ struct RecurrentConfig {
   /// Throws ConfigError naming the first invalid option.
   void validate() const;
   std::optional<int64_t> max_length() const { return {}; }
-  bool counts_words() const { return false; }
   std::string muon_conflict() const { return ""; }
 
   bool bidirectional(int64_t encoder_layer) const {

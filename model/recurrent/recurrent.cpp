@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "kernels/ops/embedding.h"
+#include "model/layers/dropout.h"
 #include "model/step_inference.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-#include "model/recurrent/size.h"
+#include "model/size.h"
 
 namespace attn {
 namespace {

@@ -193,8 +193,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
     for (const int32_t row : backpointers[t]) past.push_back(offset + row);
     offset += static_cast<int32_t>(keys[t].size(0));
   }
-  const torch::Tensor past_N =
-      sent_tensor<int32_t>(std::span<const int32_t>(past), queries.device());
+  const torch::Tensor past_N = to_device<int32_t>(past, queries.device());
   const auto prefixes = [&](const std::vector<torch::Tensor>& steps, int64_t heads) {
     return torch::cat(steps)
         .index_select(0, past_N)
@@ -230,15 +229,6 @@ AttentionResult MultiHeadAttentionImpl::attention_as_read(const torch::Tensor& q
                                       split_heads(memory.keys, spec.keys, key_heads_),
                                       split_heads(memory.values, spec.keys, key_heads_),
                                       spec.mask(), bias_HLM, dropout_BHLM, relative);
-}
-
-torch::Tensor MultiHeadAttentionImpl::weights(const torch::Tensor& queries_ND,
-                                              const torch::Tensor& memory_ND,
-                                              const AttentionSpec& spec) {
-  const Rotation& rotation = spec.position.rotation;
-  return attention_as_read(prepared_queries(query(queries_ND), rotation),
-                           project(memory_ND, rotation), spec)
-      .weights;
 }
 
 }  // namespace attn

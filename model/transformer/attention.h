@@ -76,9 +76,6 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
                                 std::span<const std::vector<int32_t>> backpointers,
                                 const PositionInScores& position = {});
   KeysValues project(const torch::Tensor& memory_ND, const Rotation& rotation = {});
-  /// The weights of every head, [B, H, L, M].
-  torch::Tensor weights(const torch::Tensor& queries_ND, const torch::Tensor& memory_ND,
-                        const AttentionSpec& spec);
   int64_t heads() const { return heads_; }
 
   Linear query = nullptr, key = nullptr, value = nullptr;  ///< W^Q, W^K, W^V of all heads

@@ -28,8 +28,8 @@ torch::Tensor ConvolutionImpl::step(std::span<const torch::Tensor> inputs,
     if (t < 0) {
       parts.push_back(torch::zeros_like(present_RD));
     } else {
-      parts.push_back(inputs[t].index_select(
-          0, int64_tensor(std::span<const int32_t>(backpointers[t]), present_RD.device())));
+      parts.push_back(
+          inputs[t].index_select(0, int64_tensor(backpointers[t], present_RD.device())));
     }
   }
   return combine(torch::cat(parts, 1));

@@ -11,6 +11,7 @@
 #include "model/transformer/feed_forward.h"
 #include "model/transformer/mixer.h"
 #include "model/transformer/sublayer.h"
+#include "model/transformer/word_index.h"
 
 namespace attn {
 
@@ -20,7 +21,7 @@ struct DecoderState {
   Segments memory;                   ///< sentences of the encoder output
   std::vector<KeysValues> cross_kv;  ///< cross-attention, per layer: [M, H·K]
   std::vector<MixerState> mixers;    ///< per layer
-  torch::Tensor next_words_MD;       ///< only with deterministic attention: memory rows, projected
+  WordState words;
   /// For each position and current row, the row of that step that it descends from.
   std::vector<std::vector<int32_t>> backpointers;
   std::vector<int64_t> rows_of_sentence;  ///< current rows of each sentence; 0: it is finished

@@ -17,15 +17,15 @@ EmbeddingImpl::EmbeddingImpl(const TransformerConfig& config, bool word_position
 
 torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                                      const torch::Tensor& positions_N, int64_t longest,
-                                     const torch::Tensor& second_N, const torch::Tensor& added_ND) {
+                                     const torch::Tensor& word_index_N,
+                                     const torch::Tensor& added_ND) {
   torch::Tensor x_ND = scaled_embedding(weight_VD, tokens_N, scale_);
   if (added_ND.defined()) x_ND = x_ND + added_ND;
   x_ND = position(x_ND, positions_N, longest);
   if (word_position) {
-    TORCH_CHECK(second_N.defined(), "word_positions: second_N is undefined");
     // Reversed, so that high frequencies of one encoding meet low frequencies of the other and the
     // sum still identifies both positions.
-    x_ND = word_position(x_ND.flip(1), second_N, longest).flip(1);
+    x_ND = word_position(x_ND.flip(1), word_index_N, longest).flip(1);
   }
   return dropout(x_ND);
 }

@@ -113,8 +113,8 @@ torch::Tensor TokenMixer::mix_step(const torch::Tensor& x_RD, MixerState& state,
       if (steps == 1) {
         state.recurrence = recurrence->first(x_RD.size(0), x_RD.options());
       } else {  // the previous position's rows that the present ones continue
-        state.recurrence.reorder(int64_tensor(
-            std::span<const int32_t>(backpointers[backpointers.size() - 2]), x_RD.device()));
+        state.recurrence.reorder(
+            int64_tensor(backpointers[backpointers.size() - 2], x_RD.device()));
       }
       state.recurrence = recurrence->step(x_RD, state.recurrence);
       return state.recurrence.hidden;

@@ -1,4 +1,4 @@
-#include "model/transformer/size.h"
+#include "model/size.h"
 
 #include "model/transformer/mixer_cost.h"
 

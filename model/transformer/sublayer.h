@@ -10,13 +10,18 @@
 namespace attn {
 
 /// The norm of sub-layers, and after the last layer with norm = pre.
-NormLayer make_norm(const TransformerConfig& config);
+inline NormLayer make_norm(const TransformerConfig& config) {
+  return NormLayer(config.norm_kind, config.d_model);
+}
 
 /// LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))) with norm = pre, or
 /// LayerNorm(α x + Dropout(Sublayer(x))) with norm = deep.
 class SublayerImpl : public torch::nn::Module {
  public:
-  explicit SublayerImpl(const TransformerConfig& config);
+  explicit SublayerImpl(const TransformerConfig& config) : order_(config.norm) {
+    norm = register_module("norm", make_norm(config));
+    dropout = register_module("dropout", Dropout(config.dropout));
+  }
 
   /// `sublayer` maps [N, D] to [N, D].
   template <class F>

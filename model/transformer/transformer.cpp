@@ -2,7 +2,7 @@
 // Fast path transformer_step: mixer 15d8e02a
 // Fast path transformer_step: decoder_layer 1ded3b43
 // Fast path transformer_step: decoder dfbb101e
-// Fast path transformer_step: transformer ea5bce10
+// Fast path transformer_step: transformer da0ac000
 // Fast path transformer_step: position_in_scores 3e0429ff
 // Fast path transformer_step: convolution cb8ed742
 // Fast path transformer_step: recurrence 2a16393b
@@ -43,6 +43,7 @@ TransformerImpl::TransformerImpl(const TransformerConfig& config, const Vocabula
     deterministic_attention =
         register_module("deterministic_attention", DeterministicAttention(config));
   }
+  if (config.counts_words()) word_index.emplace(*this, sizes);
   set_scales(config, *encoder, *decoder);
   reset_parameters();
 }
@@ -61,7 +62,7 @@ Memory TransformerImpl::encode(const TokenSequences& source) {
   const Segments& rows = source.segments;
   const torch::Tensor x_ND = source_embedding(
       embeddings.of_source(), source.tokens_N, rows.positions(), rows.longest(),
-      /*second_N=*/torch::Tensor(), embeddings.features_of(source, source_embedding->scale()));
+      /*word_index_N=*/torch::Tensor(), embeddings.features_of(source, source_embedding->scale()));
   const AttentionSpec self{
       .queries = rows,
       .keys = rows,
@@ -72,14 +73,15 @@ Memory TransformerImpl::encode(const TokenSequences& source) {
 torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Memory& memory) {
   // Formula transformer: fast paths step, packed_inference.cpp.
   const Segments& rows = target_in.segments;
-  torch::Tensor next_words_ND;
+  torch::Tensor word_index_N, next_words_ND;
+  if (word_index) word_index_N = word_index->of_rows(target_in);
   if (deterministic_attention) {
-    next_words_ND = select_next_words(project_next_words(memory.rows_MD), memory.segments,
-                                      sentences_of(rows), target_in.second_N);
+    next_words_ND = select_next_words(deterministic_attention(memory.rows_MD), memory.segments,
+                                      sentences_of(rows), word_index_N);
   }
   const torch::Tensor x_ND =
       target_embedding(embeddings.of_target(), target_in.tokens_N, rows.positions(), rows.longest(),
-                       target_in.second_N, next_words_ND);
+                       word_index_N, next_words_ND);
   const AttentionSpec self{
       .queries = rows,
       .keys = rows,
@@ -94,13 +96,14 @@ std::shared_ptr<Seq2SeqModel> TransformerImpl::replica() const {
   return std::make_shared<TransformerImpl>(config_, sizes());
 }
 
-torch::Tensor TransformerImpl::project_next_words(const torch::Tensor& memory_MD) {
-  return deterministic_attention ? deterministic_attention(memory_MD) : torch::Tensor();
+WordState TransformerImpl::start_words(const torch::Tensor& memory_MD) {
+  if (!deterministic_attention) return {};
+  return {.next_words_MD = deterministic_attention(memory_MD), .index_R = {}};
 }
 
 DecoderState TransformerImpl::start(const Memory& memory) {
   DecoderState state = decoder->start(memory.rows_MD, memory.segments);
-  state.next_words_MD = project_next_words(memory.rows_MD);
+  state.words = start_words(memory.rows_MD);
   return state;
 }
 
@@ -119,8 +122,7 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
   state.rows_of_sentence.assign(state.memory.count(), 0);
   for (const int64_t sentence : step.sentences) ++state.rows_of_sentence[sentence];
 
-  const torch::Tensor x_RD =
-      embed_step(step, position, select_next_words(state.next_words_MD, state.memory, step));
+  const torch::Tensor x_RD = embed_step(step, position, state.memory, state.words);
   return output_rows(
       decoder->step(x_RD, state, target_embedding->position->in_step(rows, position, device())));
 }
@@ -132,11 +134,15 @@ torch::Tensor TransformerImpl::output_rows(const torch::Tensor& x_ND) const {
 }
 
 torch::Tensor TransformerImpl::embed_step(const StepRows& rows, int64_t position,
-                                          const torch::Tensor& added_RD) {
+                                          const Segments& memory, WordState& words) {
   const torch::Tensor tokens_R = int64_tensor(rows.tokens, device());
-  return target_embedding(
-      embeddings.of_target(), tokens_R, torch::full_like(tokens_R, position), position + 1,
-      rows.second.empty() ? torch::Tensor() : int64_tensor(rows.second, device()), added_RD);
+  torch::Tensor next_words_RD;
+  if (word_index) words.index_R = word_index->of_step(rows, words.index_R);
+  if (deterministic_attention) {
+    next_words_RD = select_next_words(words.next_words_MD, memory, rows.sentences, words.index_R);
+  }
+  return target_embedding(embeddings.of_target(), tokens_R, torch::full_like(tokens_R, position),
+                          position + 1, words.index_R, next_words_RD);
 }
 
 }  // namespace attn

@@ -10,9 +10,9 @@
 #include "model/seq2seq.h"
 #include "model/transformer/config.h"
 #include "model/transformer/decoder.h"
-#include "model/transformer/deterministic_attention.h"
 #include "model/transformer/embedding.h"
 #include "model/transformer/encoder.h"
+#include "model/transformer/word_index.h"
 
 namespace attn {
 
@@ -30,7 +30,6 @@ class TransformerImpl : public Seq2SeqModel {
   bool has_packed_inference() const override;
   std::vector<std::string> options_as_read() const override;
   std::shared_ptr<Seq2SeqModel> replica() const override;
-  bool counts_words() const override { return config_.counts_words(); }
   std::optional<int64_t> max_length() const override { return config_.max_length(); }
   /// With µP that of the base, for which the learning rate was chosen.
   int64_t width() const override { return config_.base_width(); }
@@ -42,12 +41,10 @@ class TransformerImpl : public Seq2SeqModel {
   State start(const Memory& memory);
   /// One decoding step: [R, D]. Ignores parents at the first step.
   torch::Tensor step(State& state, const StepRows& rows);
-  /// Embeds the tokens of one decoding step: the decoder input [R, D]. added_RD: added to the
-  /// scaled embeddings, if defined.
-  torch::Tensor embed_step(const StepRows& rows, int64_t position,
-                           const torch::Tensor& added_RD = {});
-  /// With deterministic attention the projected memory rows, [M, D]; undefined without.
-  torch::Tensor project_next_words(const torch::Tensor& memory_MD);
+  WordState start_words(const torch::Tensor& memory_MD);
+  /// The decoder input of one decoding step, [R, D]; updates the word index of its rows.
+  torch::Tensor embed_step(const StepRows& rows, int64_t position, const Segments& memory,
+                           WordState& words);
 
   const TransformerConfig& config() const { return config_; }
 
@@ -56,6 +53,7 @@ class TransformerImpl : public Seq2SeqModel {
   Encoder encoder = nullptr;
   Decoder decoder = nullptr;
   DeterministicAttention deterministic_attention = nullptr;  ///< only with that option
+  std::optional<WordIndex> word_index;                       ///< where one of the two needs it
 
  private:
   std::shared_ptr<const InferenceModel> make_inference(WeightType weights) override;

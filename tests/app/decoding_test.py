@@ -158,17 +158,6 @@ class Decoding(ProgramTest):
                 self.assertIn(line, candidates[4 * i:4 * i + 4])
         self.one_line("translate", "one", "--set", "mbr=ter", code=2, names=["mbr", "chrf", "bleu"])
 
-    def test_diverse_search_finds_other_translations(self):
-        # Longer than "one", whose best translations are empty.
-        self.attn("train", "small.json", "--run", "longer", "--set", "train.steps=200")
-        plain = self.translate("longer", "--beam", "4", "--nbest", "4").splitlines()
-        diverse = self.translate("longer", "--beam", "4", "--nbest", "4", "--set", "groups=4", "diversity=5").splitlines()
-        self.assertEqual(len(diverse), len(plain))
-        self.assertNotEqual(diverse, plain)
-        # The first of four groups of one hypothesis is greedy search.
-        for i, greedy in enumerate(self.translate("longer", "--beam", "1").splitlines()):
-            self.assertIn(greedy, diverse[4 * i:4 * i + 4])
-
     def test_files_in_and_out_and_flags_for_common_options(self):
         out = self.translate("one", "--beam", "3", "--alpha", "1.5", "--nbest", "2")
         self.assertEqual(out, self.translate("one", "--set", "beam=3", "alpha=1.5", "nbest=2"))

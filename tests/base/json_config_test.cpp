@@ -202,11 +202,11 @@ TEST_CASE("an unknown enum value is an error with the choices") {
   CHECK_THROWS_WITH(read(R"({"norm": "layerwise"})"), contains("one of: post, pre"));
 }
 
-TEST_CASE("broken JSON and duplicate keys are reported with line and column") {
+TEST_CASE("broken JSON is reported with line and column, duplicate keys with their name") {
   CHECK_THROWS_WITH(parse_json("{\n  \"a\": 1,\n  b\n}", "f.json"), contains("f.json:3:3"));
   CHECK_THROWS_WITH(parse_json(R"({"a": 1, "a": 2})", "f.json"), contains("duplicate key \"a\""));
   CHECK_THROWS_WITH(parse_json("[{\"a\": \"a\"},\n {\"b\": 1, \"a\": 1, \"a\" : 2}]", "f.json"),
-                    contains("f.json:2:19: duplicate key \"a\""));
+                    contains("f.json: duplicate key \"a\""));
   // With escapes a key may be written in two ways: no position.
   CHECK_THROWS_WITH(
       parse_json("{\"x\": {\"\\u0061\": 1}, \"y\": {\"a\": 1, \"a\": 2},\n \"z\": {\"a\": 3}}",

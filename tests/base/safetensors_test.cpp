@@ -191,8 +191,7 @@ TEST_CASE("a file that is no safetensors file is rejected with the reason") {
   says(with_length("{\"a\":"), "not JSON");
   says(with_length("{} {}"), "not JSON");
   says(with_length("{\"\xff\":1}"), "not JSON");
-  says(with_length("{\"a\":" + std::string(1000000, '[')), "nested too deeply");
-  says(with_length("{\"a\":{\"b\":{\"c\":{\"d\":1}}}}"), "nested too deeply");
+  says(with_length("{\"a\":" + std::string(1000000, '[')), "nested deeper");
   says(with_length("{\"__metadata__\":3}"), "__metadata__ is not an object");
   says(with_length("{\"__metadata__\":{\"x\":3}}"), "\"x\" is not a string");
   says(with_length("{\"__metadata__\":{\"x\":\"1\",\"x\":\"2\"}}"), "duplicate key \"x\"");

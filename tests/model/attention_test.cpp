@@ -49,7 +49,9 @@ TEST_CASE("attention weights of every query sum to one over what it may see") {
   const Segments source(std::vector<int64_t>{4, 1, 6}), target(std::vector<int64_t>{3, 2, 5});
   auto module = attention(small());
   const torch::Tensor x = torch::randn({10, 12}), memory = torch::randn({11, 12});
-  const torch::Tensor weights = module->weights(x, memory, {.queries = target, .keys = source});
+  torch::Tensor weights;
+  module->observer = [&](const ObservedAttention& all) { weights = all.weights_BHLM; };
+  module->forward(x, memory, {.queries = target, .keys = source});
   REQUIRE(weights.sizes() == torch::IntArrayRef({3, 2, 5, 6}));
   const torch::Tensor sums = weights.sum(-1);
   const torch::Tensor real = target.mask().unsqueeze(1).expand_as(sums);
@@ -199,7 +201,7 @@ TEST_CASE("attention over the padded layout takes the slots that it is given") {
   PackedAttention options{.heads = 2, .query_offsets = offsets, .key_offsets = offsets};
   const torch::Tensor expected = padded_attention(x, x, x, options);
   const auto slots = [](std::vector<int64_t> list) {
-    return DeviceRows{.slots = int64_tensor(std::span<const int64_t>(list), torch::kCPU)};
+    return DeviceRows{.slots = int64_tensor(list, torch::kCPU)};
   };
   options.query_rows = options.key_rows = slots({0, 1, 3, 4, 5});
   CHECK(torch::equal(padded_attention(x, x, x, options), expected));

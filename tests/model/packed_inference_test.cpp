@@ -20,6 +20,7 @@ using testing::max_difference;
 namespace {
 
 constexpr int64_t kSource = 23, kTarget = 37;
+const VocabularySizes kSizes{kSource, kTarget, 0, {3, 5, 8}};
 
 TransformerConfig variant(const std::string& name) {
   TransformerConfig config = testing::small_model();
@@ -52,12 +53,12 @@ TokenSequences random_source(Random& random) {
 
 // Log-probabilities of all classes over a few steps of three rows.
 std::vector<double> log_probs_of(DecodeSession& session) {
-  const std::vector<int64_t> rows = {0, 1, 2}, second = {1, 0, 1};
+  const std::vector<int64_t> rows = {0, 1, 2};
   const std::vector<int32_t> tokens = {1, 1, 1};
   std::vector<double> all;
   for (int step = 0; step < 5; ++step) {
     const torch::Tensor log_p =
-        session.step({rows, tokens, rows, second}).to(torch::kFloat64).log_softmax(-1).contiguous();
+        session.step({rows, tokens, rows}).to(torch::kFloat64).log_softmax(-1).contiguous();
     all.insert(all.end(), log_p.const_data_ptr<double>(),
                log_p.const_data_ptr<double>() + log_p.numel());
   }
@@ -84,7 +85,7 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
                                     "rms", "rms, pre", "rotary", "alibi", "t5 bias", "relative");
   CAPTURE(name);
   torch::manual_seed(3);
-  Transformer model(variant(name), VocabularySizes{kSource, kTarget});
+  Transformer model(variant(name), kSizes);
   model->eval();
   {  // biases and norms that are not their first values
     const torch::NoGradGuard no_grad;
@@ -103,9 +104,7 @@ TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
   std::vector<int32_t> tokens = {1, 1, 1};
   for (int step = 0; step < 20; ++step) {  // beyond the clip of relative positions
     CAPTURE(step);
-    std::vector<int64_t> second(tokens.size());  // ignored by models that do not count words
-    for (auto& count : second) count = static_cast<int64_t>(random.below(5));
-    const StepRows all{parents, tokens, sentences, second};
+    const StepRows all{parents, tokens, sentences};
     CHECK(max_difference(fast->step(all), plain->step(all)) < 5e-5);
     // Up to 16 rows per sentence, with arbitrary parents in the same sentence; one sentence ends.
     std::vector<int64_t> next_parents, next_sentences;
@@ -132,7 +131,7 @@ TEST_CASE("packed steps take their numbers from the modules") {
   torch::manual_seed(3);
   TransformerConfig config = variant("base");
   config.norm = Norm::deep;
-  Transformer model(config, VocabularySizes{kSource, kTarget});
+  Transformer model(config, kSizes);
   model->eval();
   for (const auto& module : model->decoder->modules()) {
     if (auto* sublayer = module->as<Sublayer>()) sublayer->residual_scale = 3.0;
@@ -147,7 +146,7 @@ TEST_CASE("packed steps take their numbers from the modules") {
 
 TEST_CASE("unsupported options fall back to the modules") {
   TransformerConfig config = variant("base");
-  const VocabularySizes sizes{kSource, kTarget};
+  const VocabularySizes sizes = kSizes;
   CHECK(PackedInference::serves(*Transformer(config, sizes)));
   config.activation = Activation::gelu;
   CHECK(!PackedInference::serves(*Transformer(config, sizes)));
@@ -167,7 +166,7 @@ TEST_CASE("search in bf16 is the model in bf16, its encoder and its decoder") {
                                     "deterministic attention");
   CAPTURE(name);
   torch::manual_seed(3);
-  Transformer model(variant(name), VocabularySizes{kSource, kTarget});
+  Transformer model(variant(name), kSizes);
   model->eval();
   Random random(5);
   const TokenSequences source = random_source(random);
@@ -186,14 +185,14 @@ TEST_CASE("smaller weights change log-probabilities a little, and only where the
   const WeightType type = GENERATE(WeightType::bf16, WeightType::int8);
   const std::string name(enum_name(type));
   CAPTURE(name);
-  const VocabularySizes sizes{kSource, kTarget};
+  const VocabularySizes sizes = kSizes;
   if (type == WeightType::bf16 && !has_bf16_tiles()) {
     CHECK_THROWS_WITH(Transformer(variant("base"), sizes)->inference(type),
                       testing::contains("search.weights: bf16: this processor"));
     return;
   }
   torch::manual_seed(3);
-  Transformer model(variant("base"), VocabularySizes{kSource, kTarget});
+  Transformer model(variant("base"), kSizes);
   model->eval();
   Random random(5);
   const TokenSequences source = random_source(random);

@@ -16,18 +16,7 @@
 
 namespace attn::testing {
 
-inline const VocabularySizes kPropertySizes{23, 23};
-
-/// Second position for variants with one: the number of certain tokens so far.
-inline std::vector<int64_t> second_index(const std::vector<int64_t>& tokens) {
-  std::vector<int64_t> out;
-  int64_t count = 0;
-  for (const int64_t token : tokens) {
-    count += token == 5 || token == 9 || token == 11 || token == 20;
-    out.push_back(count);
-  }
-  return out;
-}
+inline const VocabularySizes kPropertySizes{23, 23, 0, {5, 9, 11, 20}};
 
 inline std::shared_ptr<Seq2SeqModel> seeded_model(const ModelConfig& config) {
   torch::manual_seed(1);
@@ -43,16 +32,13 @@ inline std::shared_ptr<Seq2SeqModel> seeded_model(const ModelConfig& config) {
 }
 
 inline TokenSequences sequences(const std::vector<std::vector<int64_t>>& sentences,
-                                bool counted = false, torch::Device device = torch::kCPU) {
-  std::vector<int64_t> all, lengths, second;
+                                torch::Device device = torch::kCPU) {
+  std::vector<int64_t> all, lengths;
   for (const auto& sentence : sentences) {
     all.insert(all.end(), sentence.begin(), sentence.end());
     lengths.push_back(static_cast<int64_t>(sentence.size()));
-    if (!counted) continue;
-    const auto of_sentence = second_index(sentence);
-    second.insert(second.end(), of_sentence.begin(), of_sentence.end());
   }
-  return token_sequences(all, lengths, device, second);
+  return token_sequences(all, lengths, device);
 }
 
 inline void check_parameter_count(const ModelVariant& variant) {
@@ -65,28 +51,25 @@ inline void check_parameter_count(const ModelVariant& variant) {
 inline void check_causality(const ModelVariant& variant) {
   const auto model = seeded_model(variant.config);
   const torch::NoGradGuard no_grad;
-  const bool counted = variant.config.counts_words();
   const TokenSequences source = sequences({{4, 5, 6, 7}});
   const auto rows = [&](std::vector<int64_t> target) {
-    return model->forward(source, sequences({std::move(target)}, counted));
+    return model->forward(source, sequences({std::move(target)}));
   };
   const torch::Tensor a = rows({1, 9, 10, 11, 12}), b = rows({1, 9, 10, 13, 12});
   CHECK(max_difference(a.narrow(0, 0, 3), b.narrow(0, 0, 3)) == 0.0);
   CHECK(max_difference(a.narrow(0, 3, 1), b.narrow(0, 3, 1)) > 1e-5);
   CHECK((max_difference(a.narrow(0, 4, 1), b.narrow(0, 4, 1)) > 1e-6) == variant.sees_earlier);
   const torch::Tensor c =
-      model->forward(sequences({{4, 5, 6, 8}}), sequences({{1, 9, 10, 11, 12}}, counted));
+      model->forward(sequences({{4, 5, 6, 8}}), sequences({{1, 9, 10, 11, 12}}));
   CHECK(max_difference(a.narrow(0, 0, 1), c.narrow(0, 0, 1)) > 1e-6);
 }
 
 inline void check_batch_independence(const ModelVariant& variant) {
   const auto model = seeded_model(variant.config);
   const torch::NoGradGuard no_grad;
-  const bool counted = variant.config.counts_words();
-  const torch::Tensor alone = model->forward(sequences({{4, 5}}), sequences({{1, 9, 10}}, counted));
-  const torch::Tensor batch =
-      model->forward(sequences({{6, 7, 8, 9, 10, 11}, {4, 5}, {3}}),
-                     sequences({{1, 2}, {1, 9, 10}, {1, 5, 6, 7, 8}}, counted));
+  const torch::Tensor alone = model->forward(sequences({{4, 5}}), sequences({{1, 9, 10}}));
+  const torch::Tensor batch = model->forward(sequences({{6, 7, 8, 9, 10, 11}, {4, 5}, {3}}),
+                                             sequences({{1, 2}, {1, 9, 10}, {1, 5, 6, 7, 8}}));
   CHECK(max_difference(alone, batch.narrow(0, 2, 3)) < 1e-5);
 }
 
@@ -102,10 +85,9 @@ inline void check_session(const ModelVariant& variant, double tolerance = 2e-5,
   const auto model = seeded_model(variant.config);
   model->to(device);
   const torch::NoGradGuard no_grad;
-  const bool counted = variant.config.counts_words();
   const std::vector<std::vector<int64_t>> sources = {{4, 5, 6}, {7, 8, 9, 10, 11}};
   const auto inference = inference_of(model);
-  const auto session = inference->start(sequences(sources, false, device));
+  const auto session = inference->start(sequences(sources, device));
   struct Step {
     std::vector<int64_t> parents;
     std::vector<int32_t> tokens;
@@ -119,19 +101,16 @@ inline void check_session(const ModelVariant& variant, double tolerance = 2e-5,
   std::vector<std::vector<int64_t>> histories(2);
   for (const Step& step : steps) {
     std::vector<std::vector<int64_t>> grown;
-    std::vector<int64_t> second;
     for (size_t r = 0; r < step.parents.size(); ++r) {
       grown.push_back(histories[static_cast<size_t>(step.parents[r])]);
       grown.back().push_back(step.tokens[r]);
-      if (counted) second.push_back(second_index(grown.back()).back());
     }
     histories = grown;
-    const torch::Tensor logits =
-        session->step({step.parents, step.tokens, step.sentences, second}).clone();
+    const torch::Tensor logits = session->step({step.parents, step.tokens, step.sentences}).clone();
     for (size_t r = 0; r < histories.size(); ++r) {
       const auto& source = sources[static_cast<size_t>(step.sentences[r])];
-      const torch::Tensor rows = model->forward(sequences({source}, false, device),
-                                                sequences({histories[r]}, counted, device));
+      const torch::Tensor rows =
+          model->forward(sequences({source}, device), sequences({histories[r]}, device));
       const torch::Tensor full = model->project(rows)[-1];
       CHECK(max_difference(full, logits[static_cast<int64_t>(r)]) < tolerance);
     }
@@ -177,8 +156,7 @@ inline void check_replica(const ModelVariant& variant) {
   auto to = replica->named_parameters();
   REQUIRE(from.size() == to.size());
   for (const auto& parameter : from) to[parameter.key()].copy_(parameter.value());
-  const bool counted = variant.config.counts_words();
-  const TokenSequences source = sequences({{4, 5, 6}}), target = sequences({{1, 9, 10}}, counted);
+  const TokenSequences source = sequences({{4, 5, 6}}), target = sequences({{1, 9, 10}});
   CHECK(torch::equal(model->forward(source, target), replica->forward(source, target)));
 }
 
@@ -186,9 +164,8 @@ inline void check_replica(const ModelVariant& variant) {
 inline void check_all_gradients(const ModelVariant& variant) {
   const auto model = seeded_model(variant.config);
   model->train();
-  const bool counted = variant.config.counts_words();
   const torch::Tensor rows =
-      model->forward(sequences({{4, 5, 6}, {7, 8}}), sequences({{1, 9, 10}, {1, 5}}, counted));
+      model->forward(sequences({{4, 5, 6}, {7, 8}}), sequences({{1, 9, 10}, {1, 5}}));
   model->project(rows).log_softmax(-1).select(1, 3).sum().backward();
   for (const auto& parameter : model->named_parameters()) {
     CAPTURE(parameter.key());
@@ -200,14 +177,13 @@ inline void check_all_gradients(const ModelVariant& variant) {
 /// Logits and gradients on `device`, a GPU, equal the CPU's. LibTorch's recurrences use TF32.
 inline void check_device(ModelVariant variant, torch::Device device) {
   std::visit([](auto& config) { config.dropout = 0.0; }, variant.config.options);
-  const bool counted = variant.config.counts_words();
   const auto results = [&](torch::Device own) {
     const auto model = seeded_model(variant.config);
     model->to(own);
     model->train();
     const torch::Tensor logits = model->project(
-        model->forward(sequences({{4, 5, 6, 3, 9}, {7, 8}}, false, own),
-                       sequences({{1, 9, 10}, {1, 5, 6, 7, 20, 21, 22, 8, 9}}, counted, own)));
+        model->forward(sequences({{4, 5, 6, 3, 9}, {7, 8}}, own),
+                       sequences({{1, 9, 10}, {1, 5, 6, 7, 20, 21, 22, 8, 9}}, own)));
     logits.log_softmax(-1).select(1, 3).sum().backward();
     std::vector<std::pair<std::string, torch::Tensor>> list{{"logits", logits.detach().cpu()}};
     for (const auto& parameter : model->named_parameters()) {

@@ -2,7 +2,7 @@
 #include "model/seq2seq.h"
 
 #include "kernels/compute_scope.h"
-#include "model/prefix_inference.h"
+#include "model/step_inference.h"
 #include "tests/model/seq2seq_properties.h"
 #include "tests/support/hardware.h"
 

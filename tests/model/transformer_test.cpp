@@ -14,7 +14,7 @@ using testing::max_difference;
 
 namespace {
 
-const VocabularySizes kVocabulary{23, 23};
+const VocabularySizes kVocabulary{23, 23, 0, {7, 8}};
 
 TransformerConfig small() {
   TransformerConfig config = testing::small_model();
@@ -121,20 +121,20 @@ TEST_CASE("sinusoids: the paper's values, interleaved or in halves") {
   CHECK(halves[7][4].item<double>() == Approx(std::cos(7.0)).epsilon(1e-6));
 }
 
-TEST_CASE("a second index is encoded beside the position, and told apart from it") {
+TEST_CASE("the word index is encoded beside the position, and told apart from it") {
   TransformerConfig config = small();
   config.word_positions = true;
   Transformer model = make(config);
   const torch::NoGradGuard no_grad;
-  const auto input = [&](int64_t position, int64_t second) {
-    const std::vector<int64_t> one = {0}, seconds = {second};
-    const std::vector<int32_t> token = {7};
-    return model->embed_step({one, token, one, seconds}, position);
+  const auto input = [&](int64_t position, int64_t words) {
+    const std::vector<int64_t> one = {0};
+    const std::vector<int32_t> token = {7};  // a word
+    WordState state{.index_R = torch::tensor({words - 1}, torch::kInt64)};
+    return model->embed_step({one, token, one}, position, Segments(one), state);
   };
   CHECK(max_difference(input(3, 1), input(3, 2)) > 1e-2);
   CHECK(max_difference(input(3, 1), input(1, 3)) > 1e-2);
-  CHECK_THROWS_WITH(model->forward(tokens({{4}}), tokens({{1}})),
-                    testing::contains("second_N is undefined"));
+  CHECK_THROWS_WITH(make(config, {23, 23}), testing::contains("leaves"));
 }
 
 TEST_CASE("learned positions are limited by their table, sinusoids are not") {

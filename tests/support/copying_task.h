@@ -14,6 +14,7 @@
 namespace attn::testing {
 
 constexpr int64_t kCopyingClasses = 20;
+inline const VocabularySizes kCopyingSizes{kCopyingClasses, kCopyingClasses, 0, {4, 5, 6, 7}};
 
 /// Sentences to be copied, of 2 to 8 tokens.
 inline EncodedCorpus copying_corpus(int64_t pairs = 64) {
@@ -24,15 +25,12 @@ inline EncodedCorpus copying_corpus(int64_t pairs = 64) {
     for (auto& word : words) word = static_cast<int32_t>(3 + random.below(kCopyingClasses - 3));
     list.emplace_back(words, words);
   }
-  EncodedCorpus corpus(list, {.source_size = kCopyingClasses,
-                              .target_size = kCopyingClasses,
-                              .source_eos = 2,
-                              .target_bos = 1,
-                              .target_eos = 2});
-  // For models with word positions; others do not look at it.
-  corpus.set_target_counter(
-      std::make_shared<const TokenCounter>(kCopyingClasses, std::vector<int32_t>{4, 5, 6, 7}));
-  return corpus;
+  return {list,
+          {.source_size = kCopyingClasses,
+           .target_size = kCopyingClasses,
+           .source_eos = 2,
+           .target_bos = 1,
+           .target_eos = 2}};
 }
 
 inline TransformerConfig copying_model() {
@@ -72,7 +70,7 @@ struct CopyingTask {
 
   static Transformer seeded(const TransformerConfig& shape, torch::Device device = torch::kCPU) {
     torch::manual_seed(1);
-    Transformer model(shape, VocabularySizes{kCopyingClasses, kCopyingClasses});
+    Transformer model(shape, kCopyingSizes);
     model->to(device);
     return model;
   }

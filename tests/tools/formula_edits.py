@@ -66,7 +66,7 @@ EDITS = {edit.name: edit for edit in (
          [("model/convolutional/layers.cpp", "rows.pad(sums_ND * kHalfRoot)", "rows.pad(sums_ND * 2.0)")],
          ("dot_attention",)),
     Edit("dilation", "bytenet",
-         [("model/bytenet/block.cpp", ".dilation = dilation,", ".dilation = dilation + 1,")], ()),
+         [("model/bytenet/bytenet.cpp", ".dilation = dilation,", ".dilation = dilation + 1,")], ()),
     Edit("option", "transformer", option_of_howto(), (), option="model.sigmoid_attention=true"),
 )}
 

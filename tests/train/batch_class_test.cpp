@@ -74,15 +74,3 @@ TEST_CASE("a padded batch has the shapes of its class, and its own sentences com
   const double most = batch_tokens < 25000 ? 1.5 : 1.15;
   CHECK(static_cast<double>(rows) < most * static_cast<double>(own_rows));
 }
-
-TEST_CASE("a batch's second index is 0 in padding") {
-  Batch batch;
-  batch.source = {.tokens = {4, 2}, .lengths = {2}};
-  batch.target_in = {.tokens = {1, 7, 8}, .lengths = {3}, .second = {0, 0, 1}};
-  batch.target_out = {.tokens = {7, 8, 2}, .lengths = {3}};
-  batch.sentences = 1, batch.source_tokens = 2, batch.target_tokens = 3;
-  const Batch whole = padded(batch, class_of(batch, class_rule(8, 0)));
-  std::vector<int64_t> second(whole.target_in.tokens.size());
-  second[2] = 1;
-  CHECK(whole.target_in.second == second);
-}

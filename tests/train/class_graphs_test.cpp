@@ -94,7 +94,7 @@ TEST_CASE("replayed updates are eager ones bit for bit, for every model that pad
     for (const bool replays : {false, true}) {
       BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
       torch::manual_seed(1);
-      const auto model = make_model(config, {testing::kCopyingClasses, testing::kCopyingClasses});
+      const auto model = make_model(config, testing::kCopyingSizes);
       TrainConfig train = testing::copying_training();
       train.accumulate = 2;
       Trainer trainer(train, 9, *model, stream, {}, class_rule(60, 0));
@@ -181,7 +181,7 @@ TEST_CASE("a capture that fails ends graphs in one line, and costs no result") {
 
 TEST_CASE("what is sent to a device beside a batch's block cannot be captured") {
   const std::vector<int64_t> values{1, 2};
-  const auto sent = [&] { return int64_tensor(std::span(values), torch::kCPU); };
+  const auto sent = [&] { return int64_tensor(values, torch::kCPU); };
   CHECK(sent().numel() == 2);
   const Capturing as_captured;
   CHECK_THROWS_WITH(sent(), testing::contains("outside its block"));

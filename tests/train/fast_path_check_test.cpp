@@ -16,7 +16,7 @@ using testing::ModelVariant;
 
 namespace {
 
-const VocabularySizes kSizes{50, 50};
+const VocabularySizes kSizes{50, 50, 0, {5, 15, 25, 35, 45}};
 
 // A Transformer with a planted fault where fast paths are taken.
 class Faulty : public TransformerImpl {

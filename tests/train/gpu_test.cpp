@@ -39,7 +39,7 @@ Updates updates(const ModelConfig& config, bool padded) {
   const EncodedCorpus pairs = testing::copying_corpus();
   BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
   torch::manual_seed(1);
-  const auto model = make_model(config, {testing::kCopyingClasses, testing::kCopyingClasses});
+  const auto model = make_model(config, testing::kCopyingSizes);
   Trainer trainer(
       in_two_batches(Precision::fp32), 9, *model, stream, {},
       padded ? std::optional(class_rule(60, model->max_length().value_or(0))) : std::nullopt);

@@ -79,7 +79,7 @@ TEST_CASE("batches of a class take the same operators, for every model that pads
     if (auto* transformer = std::get_if<TransformerConfig>(&config.options)) {
       transformer->attention_dropout = transformer->activation_dropout = 0.1;
     }
-    const auto model = make_model(config, {kWords, kWords});
+    const auto model = make_model(config, {kWords, kWords, 0, {4}});
     if (!varies_within_class(*model).empty()) continue;
     FlatParameters parameters(*model);
     BatchGradient gradient(*model, parameters, Precision::fp32,
@@ -126,7 +126,7 @@ TEST_CASE("a batch in the block of another one of its class gives its own result
 
 TEST_CASE("what keeps batches from being padded is named") {
   const auto reason = [](const ModelConfig& config, int64_t features = 0) {
-    return varies_within_class(*make_model(config, {kWords, kWords, features}));
+    return varies_within_class(*make_model(config, {kWords, kWords, features, {4}}));
   };
   TransformerConfig config = testing::small_model();
   CHECK(reason(config).empty());

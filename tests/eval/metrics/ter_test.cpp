@@ -37,13 +37,13 @@ void check_score(double found, const Json& expected) {
 }  // namespace
 
 TEST_CASE("TER of a text is 0 against itself, and a shift is one edit") {
-  CHECK(sentence_ter("a b c", Lines{"a b c"}).score == 0);
+  CHECK(corpus_ter(Lines{"a b c"}, std::vector<Lines>{{"a b c"}}).score == 0);
   CHECK(translation_edits(Words{3, 4, 0, 1, 2}, Words{0, 1, 2, 3, 4}) == 1);
   CHECK(translation_edits(Words{0, 9, 2}, Words{0, 1, 2}) == 1);
   CHECK(translation_edits(Words{}, Words{0, 1}) == 2);
   CHECK(translation_edits(Words{0, 1}, Words{}) == 2);
   CHECK(corpus_ter({}, std::vector<Lines>{Lines{}}).score == 0);
-  CHECK(sentence_ter("a b", Lines{""}).score == 100);
+  CHECK(corpus_ter(Lines{"a b"}, std::vector<Lines>{{""}}).score == 100);
 }
 
 TEST_CASE("TER: a document in one line takes memory by its length, not by its square") {
@@ -79,7 +79,10 @@ TEST_CASE("TER of corpora and sentences is sacreBLEU's") {
     for (size_t i = 0; i < hypotheses.size(); ++i) {
       Lines of_sentence;
       for (const Lines& reference : references) of_sentence.push_back(reference[i]);
-      check_score(sentence_ter(hypotheses[i], of_sentence, options).score, row["sentences"][i]);
+      check_score(ter_from_statistics(sentence_ter_statistics(hypotheses[i], of_sentence, options),
+                                      options, 1)
+                      .score,
+                  row["sentences"][i]);
     }
   }
 }

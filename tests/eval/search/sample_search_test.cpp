@@ -177,8 +177,6 @@ TEST_CASE("options of search that have no effect together are errors") {
   CHECK_THROWS_WITH(with([](SearchConfig& c) { c.temperature = 0.5; }),
                     contains("temperature: 0.5: requires method=sample"));
   CHECK_THROWS_WITH(with([](SearchConfig& c) { c.samples = 5; }), contains("requires method"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) { c.diversity = 1; }), contains("requires groups"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) { c.groups = 3; }), contains("must divide beam"));
   CHECK_THROWS_WITH(with([](SearchConfig& c) {
                       c.method = SearchMethod::sample;
                       c.nbest = 2;
