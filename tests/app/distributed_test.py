@@ -117,9 +117,7 @@ class Group(ProgramTest):
         self.fail("the processes did not start")
 
     def wait_for_checkpoint(self, run, group):
-        while not list((self.path / run).glob("checkpoints/step-*")):
-            self.assertIsNone(group.poll(), "it ended before the first checkpoint")
-            time.sleep(0.01)
+        self.wait_for("the first checkpoint", group, f"{run}/checkpoints/step-*")
 
     def alive(self, pids):
         def runs(pid):
@@ -130,7 +128,7 @@ class Group(ProgramTest):
                 return False
         return [pid for pid in pids if runs(pid)]
 
-    def end(self, pids, seconds=10):
+    def all_end(self, pids, seconds=10):
         """mpirun may end a moment before the processes that it has killed."""
         last = time.monotonic() + seconds
         while self.alive(pids) and time.monotonic() < last:
@@ -211,7 +209,7 @@ class Faults(Group):
                 began = time.monotonic()
                 group.communicate(timeout=60)
                 self.assertLess(time.monotonic() - began, 10 if killed else 60)
-                self.end(pids)
+                self.all_end(pids)
                 if killed and group.returncode == 0:
                     self.assertTrue((self.path / run / "result.json").exists())
                 self.group(2, "train", "small.json", "--run", run, "--resume")
@@ -230,7 +228,7 @@ class Faults(Group):
                 _, error = group.communicate(timeout=60)
                 self.assertLess(time.monotonic() - began, 10)
                 self.assertNotEqual(group.returncode, 0)
-                self.end(pids)
+                self.all_end(pids)
                 self.assertIn(f"process {rank} has not responded for 3 s (runtime.timeout)", error)
 
     def test_others_wait_for_a_long_evaluation_without_a_core_and_do_not_take_it_for_a_hanging_process(self):

@@ -9,9 +9,7 @@ import difflib
 import json
 import pathlib
 import shutil
-import signal
 import subprocess
-import time
 
 from program import ROOT, ProgramTest, main, note_skipped, small_config
 
@@ -272,12 +270,8 @@ class Tuning(ProgramTest):
 
     def test_killed_in_its_trials_it_goes_on(self):
         process = self.start("sweep", "tuned.json", "--run", "killed")
-        while not list((self.path / "killed/tune").glob("*/seed-3/result.json")):
-            self.assertIsNone(process.poll())
-            time.sleep(0.01)
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 143)
+        self.wait_for("its first trial", process, "killed/tune/*/seed-3/result.json")
+        self.end(process)
         self.assertFalse((self.path / "killed/sweep.json").exists())
         done = self.tune("killed", "--only", "base")
         self.assertIn("already finished", done.stderr)
