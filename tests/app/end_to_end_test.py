@@ -592,27 +592,21 @@ class EndToEnd(ProgramTest):
             self.assertFalse((self.path / "untexted").exists())
 
     def test_bad_text_is_reported_before_training_with_file_and_line(self):
-        corpus = self.path / "corpus"
-        (self.path / "broken").mkdir(exist_ok=True)
-        for suffix in ("en", "de"):
-            (self.path / f"broken/train.{suffix}").write_bytes((corpus / f"train.{suffix}").read_bytes())
+        shutil.copytree(self.path / "corpus", self.path / "broken")
         with open(self.path / "broken/train.de", "ab") as file:
             file.write(b"one more\n")
-        self.one_line("train", "small.json", "--run", "unequal", "--set", "data.train=broken/train", code=3,
-                      names=["broken/train.en", "1500", "1501"])
         # Validation text: before the tokenizer is trained.
-        error = self.attn("train", "small.json", "--run", "uneven", "--set", "data.valid=broken/train", code=3).stderr
-        self.assertIn("'broken/train.en' has 1500 lines and 'broken/train.de' has 1501", error)
-        self.assertNotIn("training a tokenizer", error)
+        for option in ("data.train", "data.valid"):
+            error = self.attn("train", "small.json", "--run", "uneven", "--set", f"{option}=broken/train", code=3).stderr
+            self.assertIn("'broken/train.en' has 1500 lines and 'broken/train.de' has 1501", error)
+            self.assertNotIn("training a tokenizer", error)
         with open(self.path / "broken/train.en", "ab") as file:
             file.write(b"bad \xff bytes\n")
-        done = self.attn("train", "small.json", "--run", "utf8", "--set", "data.train=broken/train",
-                         "--set", "data.valid=broken/train", "train.steps=1")
-        self.assertIn("1501", done.stderr)
-        self.assertIn("1 pair dropped: empty, too long or not UTF-8", done.stderr)
+        done = self.attn("train", "small.json", "--run", "utf8", "--set", "data.train=broken/train", "data.valid=broken/train", "train.steps=1")
+        for part in ("1501", "1 pair dropped: empty, too long or not UTF-8"):
+            self.assertIn(part, done.stderr)
         last = json.loads((self.path / "utf8/metrics.jsonl").read_text().splitlines()[-2])
         self.assertEqual((last["name"], last["left_out"]), ("valid", 1))
-        self.assertIn("UTF-8", done.stderr)
 
     def test_broken_checkpoints_are_rejected_and_a_broken_newest_one_is_skipped(self):
         copy = self.copy_of_whole("copy")
