@@ -97,6 +97,7 @@ endfunction()
 
 get_filename_component(ATTN_ROOT "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
+  cmake_minimum_required(VERSION 3.25) # ./run installs a newer CMake if this fails
   attn_find_torch_prefix(found)
   if(found)
     execute_process(COMMAND ${CMAKE_COMMAND} -E echo "${found}") # message() would write to stderr

@@ -1,6 +1,8 @@
 # Warning flags, as an interface target, so that they do not apply to LibTorch's headers.
 add_library(attn_flags INTERFACE)
 target_include_directories(attn_flags INTERFACE ${PROJECT_SOURCE_DIR})
+# Messages name sources from the root on, so that ccache finds what another clone has compiled.
+target_compile_options(attn_flags INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}=.)
 target_compile_options(attn_flags INTERFACE
   -Wall -Wextra -Wshadow -Wno-unused-parameter -Wno-missing-field-initializers -Werror=switch -Werror=return-type)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 13)

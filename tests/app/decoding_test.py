@@ -52,10 +52,15 @@ class Decoding(ProgramTest):
         self.attn("train", "small.json", "--run", "other", "--set", "data.vocab_size=250", "train.steps=1")
         self.one_line("translate", "one", "other", code=2, names=["one", "other", "source vocabularies", "300", "250"])
 
+    def longer_runs(self):
+        """Two runs trained until most of their translations end."""
+        for seed in ("1", "2"):
+            if not (self.path / f"longer{seed}").exists():
+                self.attn("train", "small.json", "--run", f"longer{seed}", "--set", f"seed={seed}", "train.steps=160")
+        return "longer1", "longer2"
+
     def test_forced_decoding_scores_as_search(self):
-        for seed in ("1", "2"):  # trained until most of their translations end
-            self.attn("train", "small.json", "--run", f"longer{seed}", "--set", f"seed={seed}", "train.steps=160")
-        scored = self.translate("longer1", "longer2", "--scores")
+        scored = self.translate(*self.longer_runs(), "--scores")
         rows = [line.split("\t") for line in scored.splitlines()]
         self.write("out.de", "".join(row[3] + "\n" for row in rows))
         lines = self.attn("logprob", "longer1", "longer2", "--source", "corpus/test.en", "--target", "out.de", "--json").stdout
@@ -103,8 +108,11 @@ class Decoding(ProgramTest):
         (self.path / "test.gz").write_bytes(gzip.compress(self.source.encode()))
         for arguments in (["translate", "one", "--input", "test.gz"], ["score", "bleu", "test.gz", "test.gz"]):
             self.one_line(*arguments, code=3, names=["test.gz: compressed by gzip", "gzip -dc"])
-        first = self.lines[0] + "\n"
-        self.assertEqual(self.translate("one", stdin="\ufeff" + first), self.translate("one", stdin=first))
+        text = "".join(line + "\n" for line in self.lines[:3])
+        for command in (("translate", "one"), ("translate", "one", "--chunk-size", "1"), ("vocab", "one", "--encode")):
+            plain = self.attn(*command, stdin=text).stdout
+            for changed in ("\ufeff" + text, "\ufeff" + text.replace("\n", "\r\n")):
+                self.assertEqual(self.attn(*command, stdin=changed).stdout, plain)
 
     def test_a_beam_without_effect_on_samples_is_an_error(self):
         for beam in (["--beam", "4"], ["--set", "search.beam=4"]):
@@ -166,6 +174,8 @@ class Decoding(ProgramTest):
         self.assertEqual(done.stdout, "")
         self.assertEqual((self.path / "file.de").read_text(), out)
         self.assertFalse((self.path / "file.de.partial").exists())
+        self.assertEqual(self.translate("one", "--input", "-", "--output", "-"), self.translate("one"))
+        self.assertFalse((self.path / "-").exists())
         self.one_line("translate", "one", "--input", "missing.en", code=3, names=["cannot read 'missing.en': No such file"])
         self.one_line("translate", "one", "--input", "missing.en", "--output", "none.de", code=3, names=["missing.en"])
         self.assertFalse((self.path / "none.de.partial").exists())

@@ -9,6 +9,7 @@ tools/attn_torch in double precision, which is compared with attn elsewhere.
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -28,17 +29,20 @@ CONFIG = {
     "search": {"beam": 3, "alpha": 0.0},
     "eval": [{"name": "valid", "kind": "loss", "every": 0}],
 }
-# What both targets can express, then what only CTranslate2 can, with --weights of the latter.
+# Options of model and data: what both targets can express, then what only CTranslate2 can.
+WORDS = {"tokenizer": "words", "vocab_size": 3000}
 BOTH = {
-    "post_norm": {},
-    "narrow_heads": {"d_k": 6, "d_v": 4, "bias": False},
-    "learned": {"position": "learned", "max_positions": 300, "embedding_sharing": "decoder", "activation": "gelu"},
-    "halves": {"position": "sinusoidal_halves", "embedding_sharing": "none", "activation": "silu"},
+    "post_norm": ({}, {}),
+    "narrow_heads": ({"d_k": 6, "d_v": 4, "bias": False}, {}),
+    "learned": ({"position": "learned", "max_positions": 300, "embedding_sharing": "decoder", "activation": "gelu"}, {}),
+    "halves": ({"position": "sinusoidal_halves", "embedding_sharing": "none", "activation": "silu"}, {}),
+    "separate": ({"embedding_sharing": "decoder"}, {"shared_vocabulary": False, "vocab_size": 3000}),
 }
 CTRANSLATE2 = {
-    "wide_values": {"d_k": 4, "d_v": 16, "norm": "pre"},
-    "rotary": {"position": "rotary", "norm": "pre", "norm_kind": "rms", "d_k": 4, "d_v": 6},
-    "none": {"position": "none", "norm_kind": "rms", "bias": False},
+    "wide_values": ({"d_k": 4, "d_v": 16, "norm": "pre"}, {}),
+    "rotary": ({"position": "rotary", "norm": "pre", "norm_kind": "rms", "d_k": 4, "d_v": 6}, {}),
+    "none": ({"position": "none", "norm_kind": "rms", "bias": False}, {}),
+    "words": ({}, WORDS),
 }
 HAS_CTRANSLATE2, HAS_TRANSFORMERS = (all(map(importlib.util.find_spec, names)) for names in (
     ("torch", "ctranslate2"), ("torch", "transformers", "sentencepiece")))
@@ -57,14 +61,12 @@ class ExportTest(ProgramTest):
         cls.source = (cls.path / "corpus/test.en").read_text(encoding="utf8")
         cls.reference = (cls.path / "corpus/test.de").read_text(encoding="utf8")
 
-    def train(self, name, model, data=None, **train):
+    def train(self, name, model=None, data=None, **train):
         if (self.path / name).exists():
             return
-        self.write(f"{name}.json", {"base": "base.json", "model": model, "data": data or {}, "train": train})
+        known = {**BOTH, **CTRANSLATE2}.get(name, ({}, {}))
+        self.write(f"{name}.json", {"base": "base.json", "model": model or known[0], "data": data or known[1], "train": train})
         self.attn("train", f"{name}.json", "--run", name)
-
-    def train_separate(self):
-        self.train("separate", {"embedding_sharing": "decoder"}, {"shared_vocabulary": False, "vocab_size": 3000})
 
     def train_well(self):
         """A model that translates, so that searches are worth comparing."""
@@ -131,18 +133,10 @@ class Ctranslate2(ExportTest):
                           self.scores(self.export(name, "ctranslate2"), sources, targets))
 
     def test_log_probabilities_are_the_programs(self):
-        for name, model in {**BOTH, **CTRANSLATE2}.items():
+        for name in (*BOTH, *CTRANSLATE2):
             with self.subTest(name):
-                self.train(name, model)
+                self.train(name)
                 self.agrees(name)
-
-    def test_separate_vocabularies(self):
-        self.train_separate()
-        self.agrees("separate")
-
-    def test_a_word_vocabulary(self):
-        self.train("words", {}, {"tokenizer": "words", "vocab_size": 3000})
-        self.agrees("words")
 
     def test_search_finds_the_same_translations(self):
         self.train_well()
@@ -199,14 +193,12 @@ class HuggingFace(ExportTest):
         self.assert_close(self.expected(name, sources, targets), self.scores(model, tokenizer, *lines))
 
     def test_log_probabilities_are_the_programs(self):
-        for name, model in BOTH.items():
+        self.write("greedy.json", {"base": "base.json", "search": {"beam": 1}})
+        self.attn("train", "greedy.json", "--run", "greedy")
+        for name in (*BOTH, "greedy"):
             with self.subTest(name):
-                self.train(name, model)
+                self.train(name)
                 self.agrees(name)
-
-    def test_separate_vocabularies(self):
-        self.train_separate()
-        self.agrees("separate")
 
     def test_search_finds_the_same_translations(self):
         self.train_well()
@@ -219,13 +211,8 @@ class HuggingFace(ExportTest):
                                             skip_special_tokens=True)
         self.same_translations([text for _, text in ours], found)
 
-    def test_greedy_search(self):
-        self.write("greedy.json", {"base": "base.json", "search": {"beam": 1}})
-        self.attn("train", "greedy.json", "--run", "greedy")
-        self.agrees("greedy")
-
     def test_a_saved_copy_gives_the_same_probabilities(self):
-        self.train("post_norm", {})
+        self.train("post_norm")
         model, tokenizer = self.load(self.export("post_norm", "huggingface"))
         model.save_pretrained(self.path / "copy")
         tokenizer.save_pretrained(self.path / "copy")
@@ -246,39 +233,37 @@ class Rejections(ExportTest):
         self.train(name, model, data)
         self.refused(name, "--to", target, "--output", "rejected", names=names)
 
-    def test_options_that_marian_cannot_express_are_named(self):
-        for name, model in CTRANSLATE2.items():
-            option = {"wide_values": "model.norm", "rotary": "model.position", "none": "model.norm_kind"}[name]
+    def copied(self, name):
+        self.train("post_norm")
+        shutil.copytree(self.path / "post_norm", self.path / name)
+
+    def test_options_that_a_target_cannot_express_are_named(self):
+        for name, option in (("wide_values", "model.norm: pre"), ("rotary", "model.position: rotary"), ("none", "model.norm_kind"),
+                             ("words", "data.tokenizer: words")):
             with self.subTest(name):
-                self.rejected(name, "huggingface", model, [option, "use --to ctranslate2"])
+                self.rejected(name, "huggingface", None, [option, "use --to ctranslate2"])
         self.rejected("wide", "huggingface", {"d_v": 12}, ["model.d_v: 12", "--to ctranslate2"])
-        self.rejected("words", "huggingface", {}, ["data.tokenizer", "words"], {"tokenizer": "words", "vocab_size": 3000})
         self.rejected("alibi", "ctranslate2", {"position": "alibi"}, ["model.position: alibi", "--to ctranslate2"])
         self.rejected("kv_heads", "ctranslate2", {"kv_heads": 2}, ["model.kv_heads: 2"])
-        self.rejected("pre", "huggingface", {"norm": "pre"}, ["model.norm: pre", "use --to ctranslate2"])
-        self.rejected("rotary_post", "huggingface", {"position": "rotary"}, ["model.position: rotary"])
-        self.rejected("classes", "ctranslate2", {}, ["data.unknown_classes: true"],
-                      {"tokenizer": "words", "vocab_size": 3000, "unknown_classes": True})
+        self.rejected("classes", "ctranslate2", {}, ["data.unknown_classes: true"], {**WORDS, "unknown_classes": True})
+        self.write("recurrent.json", {**CONFIG, "model": {"architecture": "recurrent", "hidden": 16, "d_model": 16}})
+        self.attn("train", "recurrent.json", "--run", "recurrent")
+        self.rejected("recurrent", "ctranslate2", {}, ["model.architecture: recurrent"])
         # It changes the initial weights alone.
         self.train("depth", {"initialization": "depth"})
         for target, has in (("ctranslate2", HAS_CTRANSLATE2), ("huggingface", HAS_TRANSFORMERS)):
             if has:
                 self.export("depth", target)
 
-    def test_other_architectures_are_named(self):
-        self.write("recurrent.json", {**CONFIG, "model": {"architecture": "recurrent", "hidden": 16, "d_model": 16}})
-        self.attn("train", "recurrent.json", "--run", "recurrent")
-        self.refused("recurrent", "--to", "ctranslate2", "--output", "rejected", names=["model.architecture: recurrent"])
-
     def test_a_run_of_an_edited_formula_is_rejected(self):
-        self.train("edited", {})
+        self.copied("edited")
         facts = self.path / "edited/run.json"
         facts.write_text(json.dumps({**json.loads(facts.read_text()), "as_read": ["norm"]}))
         for target in ("ctranslate2", "huggingface"):
             self.rejected("edited", target, {}, ["run.json: ran as read: norm"])
 
     def test_nothing_is_overwritten(self):
-        self.train("post_norm", {})
+        self.train("post_norm")
         (self.path / "present").mkdir()
         self.refused("post_norm", "--to", "huggingface", "--output", "present", names=["present: exists", "delete it"])
         self.assertFalse(list((self.path / "present").iterdir()))
@@ -287,7 +272,7 @@ class Rejections(ExportTest):
         self.refused("post_norm@7", "--to", "ctranslate2", "--output", "rejected", names=["post_norm@7: no checkpoint"])
 
     def test_a_damaged_checkpoint_is_rejected(self):
-        self.train("damaged", {})
+        self.copied("damaged")
         file = self.checkpoint("damaged") / "model.safetensors"
         data = file.read_bytes()
         file.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))

@@ -108,21 +108,14 @@ class ParseMixture(ProgramTest):
         self.assertEqual(done.stdout.splitlines(), equal)
         self.assertIn(f"kept {len(equal)} of 20 sentences", done.stderr)
         self.assertEqual(self.attn("agree", "one.ptb", "two.ptb", "--min-f1", "0").stdout, one)
-        first, rest = one.split("\n", 1)
-        self.write("short.ptb", rest)
-        self.one_line("agree", "one.ptb", "short.ptb", code=3, names=["short.ptb:1: different words than one.ptb:1"])
-        self.write("moved.ptb", rest + first + "\n")
-        self.one_line("agree", "one.ptb", "moved.ptb", code=3, names=["moved.ptb:1", "different words than one.ptb:1"])
         # Outer brackets differ between treebanks and do not count.
         self.write("root.ptb", one.replace("(TOP ", "(ROOT "))
         self.assertEqual(self.attn("agree", "one.ptb", "root.ptb").stdout, one)
-        self.write("a.ptb", "(TOP (S (NP (NN a)) (VP (VB b))))\n")
-        self.write("b.ptb", "(TOP (NP (NP (NN a)) (NP (VB b))))\n")
-        for least, kept in (("33", 1), ("34", 0)):
-            done = self.attn("agree", "a.ptb", "b.ptb", "--min-f1", least)
-            self.assertEqual(len(done.stdout.splitlines()), kept)
-        self.write("shorter.ptb", "".join(one.splitlines(keepends=True)[:-1]))
-        self.one_line("agree", "one.ptb", "shorter.ptb", code=3, names=["one.ptb 20", "shorter.ptb 19"])
+        first, rest = one.split("\n", 1)
+        for name, text, names in (("short.ptb", rest, ["short.ptb:1: different words than one.ptb:1"]),
+                                  ("shorter.ptb", "".join(one.splitlines(keepends=True)[:-1]), ["one.ptb 20", "shorter.ptb 19"])):
+            self.write(name, text)
+            self.one_line("agree", "one.ptb", name, code=3, names=names)
         words = ["--min-words", "9", "--max-words", "3"]
         self.one_line("agree", "one.ptb", "two.ptb", *words, code=2, names=["--min-words 9", "--max-words 3"])
 
@@ -148,11 +141,6 @@ class ParseMixture(ProgramTest):
         self.assertEqual(done.stdout.splitlines(), kept)
         self.assertIn(f"kept {len(kept)} of 20 sentences", done.stderr)
         self.assertEqual(self.attn("fuse", *["best.ptb"] * 6, "--min-f1", "100").stdout, best)
-        # A list of three trees has the weight of one tree: p(S) 1, p(NP) and p(VP) 1/2 each.
-        entry = "0 ||| (S (NP (A a) (B b)) (C c)) ||| logp= -1 ||| -1\n"
-        self.write("three.nbest", 3 * entry)
-        self.write("vp.ptb", "(S (A a) (VP (B b) (C c)))\n")
-        self.assertEqual(self.attn("fuse", "three.nbest", "vp.ptb", "--scores").stdout.split("\t")[1], "75.000000")
         # A sentence that no file has keeps its line.
         without = [line for line in one.splitlines(keepends=True) if not line.startswith("3 ")]
         self.write("gap.nbest", "".join(without))
@@ -160,15 +148,7 @@ class ParseMixture(ProgramTest):
         self.assertNotIn("()", self.attn("fuse", "gap.nbest", "--min-f1", "1").stdout)
         first, rest = best.split("\n", 1)
         cases = {"other.ptb": (rest + first + "\n", ["other.ptb:1", "different words than"]),
-                 "fewer.ptb": ("".join(best.splitlines(keepends=True)[:-1]), ["best.ptb 20", "fewer.ptb 19"]),
-                 "order.nbest": ("".join(reversed(one.splitlines(keepends=True))), ["order.nbest:", "sorted"]),
-                 "column.nbest": (one.replace("logp= ", "", 1), ["column.nbest:1", "logp="]),
-                 "index.nbest": ("x" + one, ["index.nbest:1", "index"]),
-                 "far.nbest": (re.sub("^0 ", "9223372036854775807 ", one, count=1), ["far.nbest:1", "gaps"]),
-                 "beyond.nbest": ("20 ||| (S (A a)) ||| logp= -1 ||| -1\n", ["best.ptb 20", "at most 21"]),
-                 "inner.nbest": (re.sub(r"\(([^ ()]+) [^()]+\)", r"(\1 other)", one.split("\n")[0]) + "\n" + one,
-                                 ["inner.nbest:1", "different words"]),
-                 "two.ptb": ("(S (A a)) (S (A a))\n" + rest, ["two.ptb:1", "several trees"])}
+                 "order.nbest": ("".join(reversed(one.splitlines(keepends=True))), ["order.nbest:", "sorted"])}
         for name, (text, names) in cases.items():
             with self.subTest(name=name):
                 self.write(name, text)
@@ -177,14 +157,9 @@ class ParseMixture(ProgramTest):
 
     def test_broken_treebanks_are_one_clear_line(self):
         good = (self.path / "corpus/train.ptb").read_text().splitlines()[:80]
-        cases = {"unbalanced.ptb": ("\n".join([*good[:56], good[56][:-1], *good[57:]]) + "\n", "unbalanced.ptb:57:1"),
-                 "closed.ptb": ("\n".join([*good[:56], good[56] + ")", *good[57:]]) + "\n", "closed.ptb:57:"),
-                 "words.ptb": ("just words\n", "words.ptb:1:1"), "empty.ptb": ("", "empty.ptb")}
-        for name, (text, place) in cases.items():
-            with self.subTest(name=name):
-                self.write(name, text)
-                self.one_line("train", "mixture.json", "--run", "bad", "--set",
-                              json.dumps([{"text": name, "tag": "x"}]).join(["data.sources=", ""]), code=3, names=[place])
+        self.write("closed.ptb", "\n".join([*good[:56], good[56] + ")", *good[57:]]) + "\n")
+        self.one_line("train", "mixture.json", "--run", "bad", "--set", 'data.sources=[{"text": "closed.ptb", "tag": "x"}]', code=3,
+                      names=["closed.ptb:57:"])
         latin = "\n".join(good).replace("the", "th\u00e9").encode("latin-1") + b"\n"
         (self.path / "latin.ptb").write_bytes(latin)
         self.one_line("train", "mixture.json", "--run", "bad", "--set", "data.train=latin.ptb", code=3,

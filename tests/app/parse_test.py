@@ -8,7 +8,7 @@ Standard library alone, in a temporary directory.
 import json
 import re
 
-from program import ProgramTest, main
+from program import ProgramTest, main, small_config
 
 CONFIG = {
     "seed": 3,
@@ -114,27 +114,6 @@ class Parse(ProgramTest):
         done = self.attn("score", "parse", "corpus/test.ptb", "others.ptb")
         self.assertIn("no line has a tree of the gold sentence's words", done.stderr)
 
-    def test_scores_do_not_depend_on_the_outer_bracket_of_gold(self):
-        gold = [line[len("(TOP "):-1] for line in (self.path / "corpus/test.ptb").read_text().splitlines()]
-        self.assertTrue(all(tree.startswith("(") for tree in gold))
-        roots = {"top": "(TOP %s)", "unlabelled": "( %s )", "root": "(ROOT %s)", "s1": "(S1 %s)", "none": "%s"}
-        for name, root in roots.items():
-            self.write(f"gold-{name}.ptb", "".join(root % tree + "\n" for tree in gold))
-        evaluators = [{"name": name, "kind": "parse", "data": f"gold-{name}.ptb"} for name in roots]
-        done = self.attn("eval", "tags", "--json", "--output", "outer", "--set", "search.beam=1",
-                         "--set", "eval=" + json.dumps(evaluators))
-        scores = json.loads(done.stdout)
-        for name in roots:
-            self.assertEqual(scores[name], scores["top"], name)
-            self.assertEqual((self.path / f"outer/{name}.txt").read_text(), (self.path / "outer/top.txt").read_text())
-        # Patience and `best` take the same value: gold of the treebank as distributed can be validated on.
-        self.attn("train", "parse.json", "--run", "outer-run", "--set", "train.steps=4", "--set", "eval=" + json.dumps(
-            [{"name": name, "kind": "parse", "data": f"gold-{name}.ptb", "every": 2} for name in ("unlabelled", "top")]))
-        metrics = [json.loads(line) for line in (self.path / "outer-run/metrics.jsonl").read_text().splitlines()]
-        by_name = {name: [m["strict_f1"] for m in metrics if m.get("name") == name] for name in ("unlabelled", "top")}
-        self.assertEqual(len(by_name["top"]), 2)
-        self.assertEqual(by_name["unlabelled"], by_name["top"])
-
     def test_trees_keep_order_words_and_lines_whatever_the_sentences(self):
         odd = ["", "  ", "word " * 700, "(a) [b] \\ / -LRB- <unk> <s> \u00e4\u00a0\ufffd", "f(x) a\tb\u000bc",
                "x" * 3000, "/S S /S", "."]
@@ -227,44 +206,21 @@ class Parse(ProgramTest):
         self.assertIn("silver.ptb: 40 trees", said)
         self.assertIn("sentence of silver.ptb is used 15.0", said)
 
-    def test_repeated_gold_trees_count_once_in_vocabulary_and_tags(self):
-        gold = (self.path / "corpus/train.ptb").read_text().splitlines()[:20]
-        self.write("few.ptb", "\n".join([*gold, "(TOP (INTJ (UH hapax)))"]) + "\n")
-        sets = ["--set", "data.train=few.ptb", "--set", 'data.silver=["corpus/train.ptb"]', "--set", "data.silver_ratio=3"]
-        said = self.attn("train", "parse.json", "--run", "repeated", "--set", "train.steps=2", "--set", "eval=[]", *sets).stderr
-        self.assertIn("sentence of few.ptb is used 19.0", said)
-        pieces = [line.split("\t")[1] for line in self.attn("vocab", "repeated").stdout.splitlines()]
-        self.assertGreater(len(pieces), 20)
-        self.assertNotIn("hapax", pieces)
-        self.assertIn("hapax\tUH:1\n", (self.path / "repeated/tags.txt").read_text())
-        self.write("rows.json", {"base": "parse.json", "rows": [{"name": "one"}]})
-        self.attn("sweep", "rows.json", "--run", "rows", "--set", "train.steps=2", "--set", "eval=[]", *sets)
-        words = next((self.path / "rows/vocabulary").glob("*/source.model"))
-        self.assertNotIn("hapax", [line.split("\t")[0] for line in words.read_text().splitlines()])
-
     def test_the_wrong_command_or_config_is_one_clear_line(self):
-        translation = {"data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
-                                "vocab_size": 300, "batch_tokens": 512},
-                       "model": CONFIG["model"] | {"embedding_sharing": "all"}, "train": {"steps": 1}}
-        self.write("translation.json", translation)
+        self.write("translation.json", {**small_config(0, steps=1), "eval": []})
         self.attn("train", "translation.json", "--run", "translator")
-        self.one_line("parse", "translator", code=2, names=["translator", "attn translate"])
-        self.one_line("translate", "tags", code=2, names=["tags", "attn parse"])
-        cases = [(["model.embedding_sharing=all"], ["model.embedding_sharing", "decoder"]),
-                 (["data.shared_vocabulary=true"], ["data.shared_vocabulary", "parsing"]),
-                 (["data.tree_form=xy"], ["data.tree_form", "xx"]),
-                 (["data.silver_ratio=-2"], ["data.silver_ratio"]),
-                 (["data.task=parse"], ["data.task", "parsing"]),
-                 (['eval=[{"kind": "bleu"}]'], ["eval[0].kind", "parse"])]
-        for assignments, names in cases:
-            with self.subTest(assignments=assignments):
-                sets = [word for a in assignments for word in ("--set", a)]
-                self.one_line("train", "parse.json", "--run", "bad", *sets, code=2, names=names)
-        self.one_line("train", "translation.json", "--run", "bad", "--set", 'eval=[{"kind": "parse"}]', code=2,
-                      names=["eval[0].kind", "data.task"])
         self.write("broken.ptb", "(S (NN a))\n(S (NN b)\n")
-        self.one_line("train", "parse.json", "--run", "bad2", "--set", "data.train=broken.ptb", code=3,
-                      names=["broken.ptb:2:1"])
+        for arguments, code, names in (
+                (("parse", "translator"), 2, ["translator", "attn translate"]), (("translate", "tags"), 2, ["tags", "attn parse"]),
+                (("train", "translation.json", "--set", 'eval=[{"kind": "parse"}]'), 2, ["eval[0].kind", "data.task"]),
+                (("train", "parse.json", "--set", "data.train=broken.ptb"), 3, ["broken.ptb:2:1"]),
+                *((("train", "parse.json", "--set", assignment), 2, names) for assignment, names in (
+                    ("model.embedding_sharing=all", ["model.embedding_sharing", "decoder"]),
+                    ("data.shared_vocabulary=true", ["data.shared_vocabulary", "parsing"]),
+                    ("data.tree_form=xy", ["data.tree_form", "xx"]), ("data.silver_ratio=-2", ["data.silver_ratio"]),
+                    ("data.task=parse", ["data.task", "parsing"]), ('eval=[{"kind": "bleu"}]', ["eval[0].kind", "parse"])))):
+            with self.subTest(arguments=arguments):
+                self.one_line(*arguments, *(("--run", "bad") if arguments[0] == "train" else ()), code=code, names=names)
 
 
 if __name__ == "__main__":

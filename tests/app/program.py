@@ -3,9 +3,11 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 
@@ -86,6 +88,21 @@ class ProgramTest(unittest.TestCase):
             raise AssertionError(f"attn {' '.join(arguments)}: exit {done.returncode}, wanted {code}\n"
                                  f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
         return done
+
+    def wait_for(self, what, process, pattern):
+        """Until a file is there that matches."""
+        while not list(self.path.glob(pattern)):
+            self.assertIsNone(process.poll(), f"it ended before {what}")
+            time.sleep(0.002)
+
+    def end(self, process, number=signal.SIGTERM, seconds=60):
+        """Ends a command by a signal; returns its messages."""
+        begin = time.monotonic()
+        process.send_signal(number)
+        out, error = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, seconds, error)
+        self.assertEqual((process.returncode, out), (128 + number, ""), error)
+        return error
 
     def check_page(self, directory, parts=(), figures=()):
         page = draw_page(self.path / directory)

@@ -34,6 +34,7 @@ class Sweeps(ProgramTest):
         cls.attn("generate", "corpus", "--train", "1000", "--valid", "40", "--test", "30")
         cls.write("base.json", BASE)
         cls.write("sweep.json", SWEEP)
+        cls.write("one.json", {"base": "base.json", "rows": [{"name": "base"}]})
 
     def scores(self, sweep):
         """What may not depend on how often the sweep was killed."""
@@ -63,15 +64,14 @@ class Sweeps(ProgramTest):
 
     def test_run_again_it_has_nothing_to_do(self):
         self.whole()
-        before = {p: p.stat().st_mtime_ns for p in (self.path / "whole").glob("*/seed-*/checkpoints/*")}
-        again = self.attn("sweep", "sweep.json", "--run", "whole")
-        self.assertIn("3 runs are already finished", again.stderr)
-        self.assertNotIn("training", again.stderr)
-        self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.path / "whole").glob("*/seed-*/checkpoints/*")})
+        state = lambda: {p: p.stat().st_mtime_ns for p in (self.path / "whole").glob("*/seed-*/checkpoints/*")}
+        before, again = state(), self.attn("sweep", "sweep.json", "--run", "whole").stderr
+        self.assertIn("3 runs are already finished", again)
+        self.assertNotIn("training", again)
+        self.assertEqual(state(), before)
 
     def test_a_report_says_which_planned_runs_are_missing(self):
-        self.whole()
-        shutil.copytree(self.path / "whole", self.path / "partial")
+        self.copy("partial")
         plan = json.loads((self.path / "partial/sweep.json").read_text())
         self.assertEqual([row["seeds"] for row in plan["rows"]], [2, 1])
         self.assertNotIn("runs finished", self.attn("report", "partial").stdout)
@@ -100,26 +100,18 @@ class Sweeps(ProgramTest):
         self.attn(*command.split()[3:])
         config = lambda run: json.loads((self.path / run / "config.json").read_text())
         self.assertEqual(config("runs/resumed-again"), config("resumed"))
-        shutil.rmtree(self.path / "runs")  # another test requires that it does not exist
 
     def test_killed_three_times_it_ends_with_the_same_table(self):
         expected = self.whole()
         steps = lambda: sorted(str(p) for p in (self.path / "killed").glob("*/seed-*/checkpoints/step-*"))
-        kills = 0
-        for _ in range(6):
+        for _ in range(3):
             before = steps()
             process = self.start("sweep", "sweep.json", "--run", "killed")
-            deadline = time.monotonic() + 60
-            while process.poll() is None and steps() == before and time.monotonic() < deadline:
+            while steps() == before:
+                self.assertIsNone(process.poll(), "it ended before it was killed")
                 time.sleep(0.002)
-            if process.poll() is not None:
-                break
             process.kill()
             process.communicate()
-            kills += 1
-            if kills == 3:
-                break
-        self.assertEqual(kills, 3)
         self.attn("sweep", "sweep.json", "--run", "killed")
         self.assertEqual(self.scores("killed"), expected)
 
@@ -129,18 +121,14 @@ class Sweeps(ProgramTest):
         changed["rows"][1]["set"]["model"]["d_ff"] = 128
         self.write("sweep.json", changed)
         self.addCleanup(self.write, "sweep.json", SWEEP)
-        error = self.attn("sweep", "sweep.json", "--run", "whole", code=2).stderr
-        self.assertIn("E/seed-3 (model.d_ff)", error)
-        self.assertEqual(len(error.strip().splitlines()), 1)
         plan = (self.path / "whole/sweep.json").read_bytes()
         # Also if another row is selected, whose report would have it, and in a dry run.
-        for arguments in (("--only", "base"), ("--dry-run", "--no-measure")):
+        for arguments in ((), ("--only", "base"), ("--dry-run", "--no-measure")):
             self.one_line("sweep", "sweep.json", "--run", "whole", *arguments, code=2, names=["E/seed-3 (model.d_ff)"])
         self.assertEqual((self.path / "whole/sweep.json").read_bytes(), plan)
 
     def test_changed_runs_are_listed_up_to_four_and_the_report_counts_them_as_omitted(self):
-        self.whole()
-        shutil.copytree(self.path / "whole", self.path / "omitted")
+        self.copy("omitted")
         for seed in range(5, 8):
             shutil.copytree(self.path / "omitted/base/seed-3", self.path / f"omitted/base/seed-{seed}")
             config = json.loads((self.path / f"omitted/base/seed-{seed}/config.json").read_text())
@@ -155,21 +143,22 @@ class Sweeps(ProgramTest):
         self.assertNotIn("not run", report)
         self.assertIn("seed 3 trained with a different config", report)
 
-    def test_a_longer_training_goes_on_and_is_remembered(self):
-        def sweep(steps):
-            return self.attn("sweep", "sweep.json", "--run", "longer", "--only", "base", "--seeds", "1",
-                             "--set", f"train.steps={steps}")
+    def test_a_longer_training_resumes_also_in_another_directory(self):
+        def sweep(run, steps, **more):
+            return self.attn("sweep", "sweep.json", "--run", run, "--only", "base", "--seeds", "1", "--set",
+                             "train.patience=50", f"train.steps={steps}", **more).stderr
+        sweep("place", 20)
+        sweep("./place", 30)
+        (self.path / "place").rename(self.path / "longer")
+        sweep("longer", 40)
+        self.assertFalse((self.path / "place").exists())
         run = self.path / "longer/base/seed-3"
-        sweep(20)
-        sweep(40)
         self.assertEqual(json.loads((run / "config.json").read_text())["train"]["steps"], 40)
-        self.assertIn("1 run is already finished", sweep(40).stderr)
+        self.assertIn("1 run is already finished", sweep("longer", 40))
         # The training is as long as in the uninterrupted sweep, with the same results.
         self.assertEqual(self.scores("longer")[0], self.whole()[0])
         self.assertIn("finished at step 40; nothing to do", self.attn("train", str(run), "--resume").stderr)
-        shorter = self.attn("sweep", "sweep.json", "--run", "longer", "--only", "base", "--seeds", "1",
-                            "--set", "train.steps=20", code=2).stderr
-        self.assertIn("base/seed-3 (train.steps)", shorter)
+        self.assertIn("base/seed-3 (train.steps)", sweep("longer", 20, code=2))
 
     def test_a_failing_row_does_not_stop_the_others(self):
         broken = json.loads(json.dumps(SWEEP))
@@ -196,9 +185,7 @@ class Sweeps(ProgramTest):
     def test_a_run_that_was_killed_is_named_with_its_signal(self):
         process = self.start("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")
         run = self.path / "shot/base/seed-3"
-        while not (run / "lock").exists() or not list(run.glob("checkpoints/step-*")):
-            self.assertIsNone(process.poll())
-            time.sleep(0.002)
+        self.wait_for("its first checkpoint", process, "shot/base/seed-3/checkpoints/step-*")
         os.kill(int((run / "lock").read_text().split()[1]), signal.SIGKILL)
         _, error = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 3)
@@ -208,59 +195,25 @@ class Sweeps(ProgramTest):
         self.attn("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")
         self.assertNotIn("failed", self.attn("report", "shot").stdout)
 
-    def test_a_mistake_in_a_row_runs_nothing(self):
-        for patch, names in (({"model": {"hedas": 1}}, ("row x", "model.hedas", "heads")),
-                             ({"model": {"d_model": 0}}, ("row x", "d_model: 0")),
-                             ({"model": {"heads": -1}}, ("row x", "heads: -1")),
-                             ({"modell": {}}, ("row x", "modell", "model")),
-                             ({"train": {"smoothing": "most"}}, ("row x", "train.smoothing", "wrong"))):
-            self.write("mistake.json", {"base": "base.json", "rows": [{"name": "base"}, {"name": "x", "set": patch}]})
-            error = self.attn("sweep", "mistake.json", code=2).stderr.strip().splitlines()
-            self.assertEqual(len(error), 1, error)
-            for name in names:
-                self.assertIn(name, error[0])
-        self.assertFalse((self.path / "runs").exists())
-
     def test_sigterm_saves_and_the_same_command_goes_on(self):
         process = self.start("sweep", "sweep.json", "--run", "stopped", "--only", "base", "--seeds", "1",
                              "--set", "train.steps=400")
         run = self.path / "stopped/base/seed-3"
-        deadline = time.monotonic() + 60
-        while not list(run.glob("checkpoints/step-*")) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGTERM)
-        _, error = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 143, error)
-        self.assertIn("re-run the same command to resume", error)
+        self.wait_for("its first checkpoint", process, "stopped/base/seed-3/checkpoints/step-*")
+        self.assertIn("re-run the same command to resume", self.end(process))
         step = max(int(p.name[5:]) for p in run.glob("checkpoints/step-*"))
         self.assertIn(f"stopped at step {step}, checkpoint saved", (self.path / "stopped/base/seed-3.log").read_text())
         # An unfinished sweep has a report, too.
         self.assertIn("of 400", self.attn("report", "stopped").stdout)
-
-    def test_two_processes_do_not_train_one_run(self):
-        long = json.loads(json.dumps(BASE))
-        long["train"]["steps"] = 5000
-        self.write("long.json", long)
-        first = self.start("train", "long.json", "--run", "shared")
-        deadline = time.monotonic() + 60
-        while not list((self.path / "shared").glob("checkpoints/step-*")) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        error = self.attn("train", "shared", "--resume", code=3).stderr
-        self.assertIn("another process", error)
-        first.send_signal(signal.SIGTERM)
-        first.communicate(timeout=60)
 
     def test_an_interrupted_dry_run_leaves_no_scratch_files(self):
         scratch = self.path / "scratch"
         scratch.mkdir()
         process = self.start("sweep", "sweep.json", "--dry-run", "--seconds", "60",
                              env={**os.environ, "TMPDIR": str(scratch)})
-        while not list(scratch.glob("attn-dry-run-*/cache/*")):
-            self.assertIsNone(process.poll())
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, out, list(scratch.iterdir())), (130, "", []))
+        self.wait_for("its measurement", process, "scratch/attn-dry-run-*/cache/*")
+        self.end(process, signal.SIGINT)
+        self.assertEqual(list(scratch.iterdir()), [])
 
     def test_a_dry_run_prints_costs_and_leaves_nothing(self):
         # SIGCHLD is ignored: a supervisor may leave it so.
@@ -286,13 +239,10 @@ class Sweeps(ProgramTest):
         changed = planned("--run", "dry", "--collect", "dry-collected", "--set", "model.d_ff=128")
         self.assertNotIn("finished", changed)
 
-    def corpus(self, name, wrong=False):
-        """A copy of the corpus under another name, its training target cut short or not; returns the config."""
-        folder = self.path / name
-        if not folder.exists():
-            shutil.copytree(self.path / "corpus", folder)
-        text = (self.path / "corpus/train.de").read_text()
-        (folder / "train.de").write_text("".join(text.splitlines(True)[:-1]) if wrong else text)
+    def corpus(self, name):
+        """A copy of the corpus under another name, with a config and a sweep."""
+        if not (self.path / name).exists():
+            shutil.copytree(self.path / "corpus", self.path / name)
         config = json.loads(json.dumps(BASE))
         config["data"].update(train=f"{name}/train", valid=f"{name}/valid")
         config["eval"][1]["data"] = f"{name}/test"
@@ -300,117 +250,96 @@ class Sweeps(ProgramTest):
         self.write(f"{name}.json", config)
         self.write(f"{name}-sweep.json", {"base": f"{name}.json", "rows": [
             {"name": "base"}, {"name": "E", "set": {"model": {"position": "none"}}}]})
-        return config
-
-    def test_a_row_that_changes_the_heads_keeps_the_width(self):
-        rows = [{"name": "base"}, {"name": "heads", "grid": {"model.heads": [1, 4]}},
-                {"name": "narrow", "set": {"model": {"d_k": 4}}}]
-        self.write("auto.json", {"base": "base.json", "rows": rows})
-        printed = self.attn("sweep", "auto.json", "--dry-run", "--no-measure").stdout
-        self.assertIn("model.heads=4  model.d_k=8  model.d_v=8", printed)
-        run = ("sweep", "auto.json", "--run", "auto", "--only", "heads.heads=4,narrow", "--set", "train.steps=2")
-        self.attn(*run)
-        model = json.loads((self.path / "auto/heads.heads=4/seed-3/config.json").read_text())["model"]
-        self.assertEqual((model["heads"], model["d_k"], model["d_v"]), (4, 8, 8))
-        self.assertIn("2 runs are already finished", self.attn(*run).stderr)
 
     def test_a_corrected_text_has_its_own_vocabulary_in_a_sweep(self):
-        self.corpus("mended", wrong=True)
-        # Another text altogether, which only the last line shows to be wrong.
-        wrong = (self.path / "mended/train.en").read_text().splitlines(True)[:-1]
-        (self.path / "mended/train.de").write_text("".join(line.upper() for line in wrong))
+        """Also where the first text could be used, but nothing was trained on it."""
+        self.corpus("mended")
+        (self.path / "mended/train.de").write_text((self.path / "mended/train.en").read_text().upper())
+        (self.path / "mended/valid.de").write_text("one line\n")
         error = self.attn("sweep", "mended-sweep.json", "--run", "mended-run", code=3).stderr
-        self.assertIn("mended/train", error)
+        self.assertIn("mended/valid", error)
+        shutil.rmtree(self.path / "mended")
         self.corpus("mended")
         self.attn("sweep", "mended-sweep.json", "--run", "mended-run")
-        self.corpus("never-wrong")
-        self.attn("sweep", "never-wrong-sweep.json", "--run", "never-wrong-run")
-        read = lambda run: (self.path / run / "E/seed-3/tokenizer.model").read_bytes()
-        self.assertEqual(read("mended-run"), read("never-wrong-run"))
-
-    def test_a_vocabulary_is_named_by_its_text(self):
-        """Also where the first text could be used, but nothing was trained on it."""
-        self.corpus("renewed")
-        (self.path / "renewed/train.de").write_text((self.path / "renewed/train.en").read_text().upper())
-        (self.path / "renewed/valid.de").write_text("one line\n")
-        self.attn("sweep", "renewed-sweep.json", "--run", "renewed-run", code=3)
-        shutil.rmtree(self.path / "renewed")
-        self.corpus("renewed")
-        self.attn("sweep", "renewed-sweep.json", "--run", "renewed-run")
-        self.assertEqual(len(list((self.path / "renewed-run/vocabulary").glob("*/source.model"))), 2)
-        used = (self.path / "renewed-run/base/seed-3/tokenizer.model").read_bytes()
-        self.attn("train", "renewed.json", "--run", "renewed-alone")
-        self.assertEqual(used, (self.path / "renewed-alone/tokenizer.model").read_bytes())
+        self.assertEqual(len(list((self.path / "mended-run/vocabulary").glob("*/source.model"))), 2)
+        used = (self.path / "mended-run/E/seed-3/tokenizer.model").read_bytes()
+        self.attn("train", "mended.json", "--run", "mended-alone")
+        self.assertEqual(used, (self.path / "mended-alone/tokenizer.model").read_bytes())
 
     def test_a_corrected_text_has_its_own_vocabulary_in_a_run(self):
-        for more in ((), ("--resume",)):
-            name = "alone" + "".join(more)
+        """Of a run that failed before it trained, and of one that was killed in its first steps."""
+        self.corpus("again")
+        self.attn("train", "again.json", "--run", "again-run")
+        expected = (self.path / "again-run/tokenizer.model").read_bytes()
+        for name, more in (("alone", ()), ("resumed", ("--resume",)), ("early", ("--resume",))):
             self.corpus(name)
-            self.write(f"{name}/valid.de", "eins\n")
             (self.path / name / "train.de").write_text((self.path / name / "train.en").read_text().upper())
-            self.attn("train", f"{name}.json", "--run", f"{name}-run", code=3)
-            self.assertFalse((self.path / f"{name}-run/config.json").exists())
+            run = self.path / f"{name}-run"
+            if name == "early":
+                self.attn("train", f"{name}.json", "--run", run.name)
+                shutil.rmtree(run / "checkpoints")
+                for file in ("result.json", "metrics.jsonl", "run.json"):  # the last one notes the first checkpoint
+                    (run / file).unlink()
+            else:
+                self.write(f"{name}/valid.de", "eins\n")
+                self.attn("train", f"{name}.json", "--run", run.name, code=3)
+                self.assertFalse((run / "config.json").exists())
             shutil.rmtree(self.path / name)
             self.corpus(name)
-            self.attn("train", f"{name}.json", "--run", f"{name}-run", *more)
-            self.attn("train", f"{name}.json", "--run", f"{name}-again")
-            read = lambda run: (self.path / run / "tokenizer.model").read_bytes()
-            self.assertEqual(read(f"{name}-run"), read(f"{name}-again"))
-
-    def test_a_run_that_never_saved_relearns_its_vocabulary(self):
-        self.corpus("early")
-        (self.path / "early/train.de").write_text((self.path / "early/train.en").read_text().upper())
-        self.attn("train", "early.json", "--run", "early-run")
-        shutil.rmtree(self.path / "early-run/checkpoints")  # as if it had been killed in its first steps
-        (self.path / "early-run/result.json").unlink()
-        (self.path / "early-run/metrics.jsonl").unlink()
-        (self.path / "early-run/run.json").unlink()  # it notes the first checkpoint
-        self.corpus("early")
-        self.attn("train", "early.json", "--run", "early-run", "--resume")
-        self.attn("train", "early.json", "--run", "early-again")
-        read = lambda run: (self.path / run / "tokenizer.model").read_bytes()
-        self.assertEqual(read("early-run"), read("early-again"))
+            self.attn("train", f"{name}.json", "--run", run.name, *more)
+            self.assertEqual((run / "tokenizer.model").read_bytes(), expected)
 
     def test_runs_on_another_text_are_named_by_the_sweep_and_the_report(self):
-        for name, file, place in (("trained", "train.de", "data.train (trained/train)"),
-                                  ("scored", "test.de", "evaluator test (scored/test)")):
-            self.corpus(name)
-            run = f"{name}-run"
-            self.attn("sweep", f"{name}-sweep.json", "--run", run)
-            former = (self.path / name / file).read_text()
-            self.assertNotIn("data files have changed", self.attn("report", run).stdout)
-            (self.path / name / file).write_text(former.replace("a", "o"))
-            self.one_line("sweep", f"{name}-sweep.json", "--run", run, code=3,
-                          names=(f"base/seed-3 ({place})", "E/seed-3", "restore the files", "delete"))
+        self.corpus("moving")
+        sweep = ("sweep", "moving-sweep.json", "--run", "moving-run")
+        self.attn(*sweep)
+        for file in (self.path / "moving").iterdir():
+            file.touch()
+        self.assertIn("2 runs are already finished", self.attn(*sweep).stderr)
+        self.assertNotIn("data files have changed", self.attn("report", "moving-run").stdout)
+        for name, place in (("train.de", "data.train (moving/train)"), ("test.de", "evaluator test (moving/test)")):
+            file = self.path / "moving" / name
+            former = file.read_text()
+            file.write_text(former.replace("a", "o"))
+            self.one_line(*sweep, code=3, names=(f"base/seed-3 ({place})", "E/seed-3", "restore the files", "delete"))
             # All of them used the same text, so the results are comparable.
-            report = self.attn("report", run)
-            self.assertEqual(report.stdout.count("data files have changed since"), 1)
-            self.assertEqual([row[2] for row in self.scores(run)], ["1", "1"])
-            # One of them is retrained: the other one is omitted.
-            shutil.rmtree(self.path / run / "E/seed-3")
-            self.attn("sweep", f"{name}-sweep.json", "--run", run, "--only", "E")
-            report = self.attn("report", run).stdout
-            self.assertIn(f"base/seed-3 ({place})", report)
-            self.assertIn("finished on a different text", report)
-            self.assertEqual([row[:3] for row in self.scores(run)], [["base", "3", "0"], ["E", "3", "1"]])
-            (self.path / name / file).write_text(former)
-            self.one_line("sweep", f"{name}-sweep.json", "--run", run, code=3, names=("E/seed-3",))
+            self.assertEqual(self.attn("report", "moving-run").stdout.count("data files have changed since"), 1)
+            self.assertEqual(self.finished("moving-run"), ["1", "1"])
+            if name == "train.de":
+                file.write_text(former)
+        # One of them is retrained: the other one is omitted.
+        shutil.rmtree(self.path / "moving-run/E/seed-3")
+        self.attn(*sweep, "--only", "E")
+        report = self.attn("report", "moving-run").stdout
+        self.assertIn(f"base/seed-3 ({place})", report)
+        self.assertIn("finished on a different text", report)
+        self.assertEqual([row[:3] for row in self.scores("moving-run")], [["base", "3", "0"], ["E", "3", "1"]])
+        file.write_text(former)
+        self.one_line(*sweep, code=3, names=("E/seed-3",))
+
+    def copy(self, name):
+        """A copy of the finished sweep."""
+        self.whole()
+        shutil.copytree(self.path / "whole", self.path / name)
+        return self.path / name
+
+    def finished(self, sweep):
+        return [row[2] for row in self.scores(sweep)]
 
     def test_a_damaged_file_of_a_run_is_named_by_the_report(self):
-        self.corpus("damaged")
-        self.attn("sweep", "damaged-sweep.json", "--run", "damaged-run")
-        for name, names in (("E/seed-3/config.json", ["delete", "damaged-run/E/seed-3 to retrain"]),
+        self.copy("damaged")
+        for name, names in (("E/seed-3/config.json", ["delete", "damaged/E/seed-3 to retrain"]),
                             ("E/seed-3/run.json", ["corrupt", "delete it"])):
-            with self.half_of(f"damaged-run/{name}"):
-                report = self.attn("report", "damaged-run").stdout
-                note = next(line for line in report.splitlines() if f"damaged-run/{name}" in line)
+            with self.half_of(f"damaged/{name}"):
+                report = self.attn("report", "damaged").stdout
+                note = next(line for line in report.splitlines() if f"damaged/{name}" in line)
                 for part in (*names, "omitted"):
                     self.assertIn(part, note)
                 self.assertIn("seed 3 has a damaged file", report)
-                self.assertEqual([row[2] for row in self.scores("damaged-run")], ["1", "0"])
-        with self.half_of("damaged-run/sweep.json"):
-            self.one_line("report", "damaged-run", code=3, names=["damaged-run/sweep.json", "corrupt", "run attn sweep again"])
-        self.assertEqual([row[2] for row in self.scores("damaged-run")], ["1", "1"])
+                self.assertEqual(self.finished("damaged"), ["1", "1", "0"])
+        with self.half_of("damaged/sweep.json"):
+            self.one_line("report", "damaged", code=3, names=["damaged/sweep.json", "corrupt", "run attn sweep again"])
+        self.assertEqual(self.finished("damaged"), ["1", "1", "1"])
 
     @contextlib.contextmanager
     def half_of(self, name):
@@ -420,112 +349,32 @@ class Sweeps(ProgramTest):
         yield
         path.write_text(whole)
 
-    def test_a_row_is_compared_with_its_baseline(self):
-        self.whole()
-        folder = self.path / "based"
-        shutil.copytree(self.path / "whole", folder)
-        shutil.copytree(folder / "E", folder / "F")
-        plan = json.loads((folder / "sweep.json").read_text())
-        plan["rows"].append({**plan["rows"][1], "name": "F", "baseline": "E"})
-
-        def rows():
-            (folder / "sweep.json").write_text(json.dumps(plan))
-            table = csv.DictReader(io.StringIO(self.attn("report", "based", "--format", "csv").stdout))
-            return {row["row"]: row for row in table}
-
-        based = rows()
-        self.assertEqual([based[name]["baseline"] for name in ("base", "E", "F")], ["", "base", "E"])
-        self.assertEqual(float(based["F"]["ppl_difference"]), 0.0)
-        self.assertNotEqual(float(based["E"]["ppl_difference"]), 0.0)
-        plan["rows"][2]["baseline"] = "G"
-        (folder / "sweep.json").write_text(json.dumps(plan))
-        self.one_line("report", "based", code=3, names=["sweep.json", "row F: baseline: no row G"])
-
-    def test_rows_without_effect_and_of_other_builds_have_notes(self):
-        self.write("effects.json", {"base": "base.json", "set": {"train": {"steps": 10, "warmup": 5}}, "rows": [
-            {"name": "base"}, {"name": "table", "set": {"model": {"max_positions": 2048}}},
-            {"name": "dropout", "set": {"model": {"dropout": 0.2}}}]})
-        self.attn("sweep", "effects.json", "--run", "effects")
-
-        def notes():
-            lines = self.attn("report", "effects").stdout.splitlines()
-            return [line for line in lines if line.startswith("Note: ")]
-
-        unused = "Note: table: all its losses equal those of base to the last bit: model.max_positions had no effect?"
-        self.assertEqual(notes(), [unused])
-        run = json.loads((self.path / "effects/dropout/seed-3/run.json").read_text())
-        self.write("effects/dropout/seed-3/run.json", {**run, "commit": "0ther", "as_read": ["attention"]})
-        _, as_read, commits = notes()
-        self.assertEqual(as_read, "Note: dropout ran as read, without the fast paths of edited formulas: attention")
-        self.assertIn("0ther: dropout", commits)
-        self.assertIn("base, table", commits)
-
     def test_runs_that_are_copies_or_have_lost_their_config_are_omitted_with_a_note(self):
-        self.corpus("copied")
-        self.attn("sweep", "copied-sweep.json", "--run", "copied-run")
-        run = self.path / "copied-run"
-        before = self.scores("copied-run")
-        for copy in ("seed-4", "seed-03"):
+        run, before = self.copy("copied"), self.whole()
+        for copy in ("seed-5", "seed-03"):
             shutil.copytree(run / "base/seed-3", run / "base" / copy)
-        report = self.attn("report", "copied-run").stdout
-        self.assertEqual(self.scores("copied-run"), before)
-        for copy in ("seed-4", "seed-03"):
+        report = self.attn("report", "copied").stdout
+        self.assertEqual(self.scores("copied"), before)
+        for copy in ("seed-5", "seed-03"):
             self.assertIn(f"base/{copy}: its config.json has seed 3, unlike its directory", report)
             shutil.rmtree(run / "base" / copy)
         (run / "E/seed-3/config.json").unlink()
-        report = self.attn("report", "copied-run").stdout
-        self.assertIn("E/seed-3: config.json is missing: omitted", report)
-        self.assertIn("1 omitted (see the notes)", report)
-        self.assertIn("seed 3 has lost its config.json", report)
+        report = self.attn("report", "copied").stdout
+        for part in ("E/seed-3: config.json is missing: omitted", "1 omitted (see the notes)", "seed 3 has lost its config.json"):
+            self.assertIn(part, report)
 
     def test_foreign_lines_of_a_log_are_ignored(self):
-        self.corpus("foreign")
-        self.attn("sweep", "foreign-sweep.json", "--run", "foreign-run")
-        before = self.attn("report", "foreign-run").stdout
-        run = "foreign-run/E/seed-3"
-        with open(self.path / run / "metrics.jsonl", "a") as log:
+        run = self.copy("foreign") / "E/seed-3"
+        before = self.attn("report", "foreign").stdout
+        with open(run / "metrics.jsonl", "a") as log:
             for line in ('{"kind":3}', '{"kind":"eval","name":5,"step":3}', '{"kind":"train","step":"x"}', "[]", "no JSON"):
                 log.write(line + "\n")
-        self.assertEqual(self.attn("report", "foreign-run").stdout, before)
-        self.attn("report", run)
-
-    def test_a_text_that_was_only_touched_is_the_same(self):
-        self.corpus("touched")
-        self.attn("sweep", "touched-sweep.json", "--run", "touched-run")
-        for file in (self.path / "touched").iterdir():
-            file.touch()
-        self.assertIn("2 runs are already finished", self.attn("sweep", "touched-sweep.json", "--run", "touched-run").stderr)
-
-    def test_a_moved_sweep_goes_on(self):
-        sweep = lambda run, steps, **more: self.attn("sweep", "sweep.json", "--run", run, "--only", "base", "--seeds",
-                                                     "1", "--set", f"train.steps={steps}", **more)
-        sweep("place", 20)
-        sweep("./place", 30)
-        (self.path / "place").rename(self.path / "moved")
-        sweep("moved", 40)
-        self.assertFalse((self.path / "place").exists())
-        self.assertEqual(self.scores("moved")[0], self.whole()[0])
-
-    def test_rows_scored_on_other_text_or_other_tokens_have_no_difference(self):
-        short = {"train": {"steps": 4}}
-        other = [dict(one) for one in BASE["eval"]]
-        other[1]["data"] = "corpus/valid"
-        self.write("texts.json", {"base": "base.json", "set": short, "rows": [
-            {"name": "base"}, {"name": "text", "set": {"eval": other}}, {"name": "pieces", "set": {"data": {"vocab_size": 300}}},
-            {"name": "same", "set": {"model": {"d_ff": 48}}}]})
-        self.attn("sweep", "texts.json", "--run", "texts")
-        table = (self.path / "texts/rows.csv").read_text()
-        rows = {row["row"]: row for row in csv.DictReader(io.StringIO(table))}
-        differs = {name: (row["ppl_difference"] != "", row["bleu_difference"] != "") for name, row in rows.items()}
-        self.assertEqual(differs, {"base": (False, False), "text": (True, False), "pieces": (False, True),
-                                   "same": (True, True)})
-        report = (self.path / "texts/report.md").read_text()
-        self.assertIn("text: its BLEU was computed on different data than that of base", report)
-        self.assertIn("pieces: its perplexity is per token of a different vocabulary than", report)
+        self.assertEqual(self.attn("report", "foreign").stdout, before)
+        self.attn("report", "foreign/E/seed-3")
 
     def test_runs_that_diverged_leave_a_report(self):
         self.write("hot.json", {"base": "base.json", "set": {"train": {"steps": 6, "schedule": "constant"}}, "rows": [
-            {"name": "base", "seeds": 2}, {"name": "hot", "grid": {"train.learning_rate": [2.0, 4.8, 5.4, 300.0]}}]})
+            {"name": "base"}, {"name": "hot", "grid": {"train.learning_rate": [2.0, 5.4, 300.0]}}]})
         error = self.attn("sweep", "hot.json", "--run", "hot", code=3).stderr
         report = (self.path / "hot/report.md").read_text()
         self.check_page("hot")
@@ -546,9 +395,7 @@ class Sweeps(ProgramTest):
         shutil.copy(self.program, program)
         process = subprocess.Popen([program, "--threads", "1", "sweep", "sweep.json", "--run", "rebuilt", "--set",
                                     "train.steps=4"], cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while not (self.path / "rebuilt/base/seed-3").exists():
-            self.assertIsNone(process.poll())
-            time.sleep(0.02)
+        self.wait_for("its first run", process, "rebuilt/base/seed-3")
         self.write("other-build", "#!/bin/sh\nexit 9\n")
         (self.path / "other-build").chmod(0o755)
         os.replace(self.path / "other-build", program)
@@ -577,30 +424,15 @@ class Sweeps(ProgramTest):
         self.assertNotIn("training", again)
         self.attn("sweep", "tuned.json", "--run", "tuned-moved", "--collect", "tuned-kept")
         self.assertEqual(self.scores("tuned-moved"), self.scores("tuned"))
-        # Perplexities per token of two vocabularies have no difference.
-        self.attn("train", "base.json", "--run", "smaller", "--set", "train.steps=4", "data.vocab_size=300")
-        self.write("scratch.json", {"base": "base.json", "set": {"train": {"steps": 4}},
-                                    "rows": [{"name": "base"}, {"name": "C", "set": {"train": {"init_from": "smaller"}}},
-                                             {"name": "D", "set": {"train": {"learning_rate": 0.001}}}]})
-        self.attn("sweep", "scratch.json", "--run", "scratch")
-        notes = [line for line in (self.path / "scratch/report.md").read_text().splitlines() if "vocabulary" in line]
-        self.assertTrue(any("C" in line and "perplexity is per token of a different vocabulary" in line for line in notes), notes)
-        self.assertFalse(any("D" in line for line in notes), notes)
-
-    def test_a_collection_that_is_a_file_is_an_error_before_training(self):
-        self.write("file", "x")
-        self.one_line("sweep", "sweep.json", "--run", "never", "--collect", "file", code=2, names=["--collect", "file"])
-        self.assertFalse(list((self.path / "never").glob("*/seed-*")))
 
     def test_a_run_that_cannot_be_collected_does_not_stop_its_sweep(self):
         (self.path / "blocked").mkdir()
         self.write("blocked/base", "a file where the row's directory should be")
         done = self.attn("sweep", "sweep.json", "--run", "uncollected", "--collect", "blocked", "--set", "train.steps=4", code=3)
-        self.assertIn("base/seed-3: not collected", done.stderr)
-        self.assertIn("blocked/base", done.stderr)
-        self.assertTrue((self.path / "uncollected/base/seed-4/result.json").exists())
-        self.assertTrue((self.path / "blocked/E/seed-3/result.json").exists())
-        self.assertTrue((self.path / "uncollected/report.md").exists())
+        for part in ("base/seed-3: not collected", "blocked/base"):
+            self.assertIn(part, done.stderr)
+        for file in ("uncollected/base/seed-4/result.json", "blocked/E/seed-3/result.json", "uncollected/report.md"):
+            self.assertTrue((self.path / file).exists(), file)
 
     def test_a_collection_moves_finished_runs_to_another_machine(self):
         scores = self.whole()
@@ -625,30 +457,27 @@ class Sweeps(ProgramTest):
         self.assertNotIn("translations are missing", (self.path / "elsewhere/report.md").read_text())
 
     def test_a_collection_takes_a_longer_training_and_repairs_a_run_that_never_began(self):
-        sweep = {"base": "base.json", "rows": [{"name": "base"}]}
-        self.write("longer.json", sweep)
         steps = lambda folder: json.loads((self.path / folder / "base/seed-3/result.json").read_text())["step"]
         for count in (4, 8):
-            self.attn("sweep", "longer.json", "--run", "long", "--collect", "lengths", "--set", f"train.steps={count}")
+            self.attn("sweep", "one.json", "--run", "long", "--collect", "lengths", "--set", f"train.steps={count}")
             self.assertEqual((steps("long"), steps("lengths")), (count, count))
         # The lock and the log of a run that failed before it wrote its config.
         failed = self.path / "failed/base/seed-3"
         failed.mkdir(parents=True)
         for name in ("lock", "log.txt"):
             (failed / name).write_text("")
-        self.attn("sweep", "longer.json", "--run", "failed", "--collect", "lengths", "--set", "train.steps=8")
+        self.attn("sweep", "one.json", "--run", "failed", "--collect", "lengths", "--set", "train.steps=8")
         self.assertEqual(steps("failed"), 8)
 
     def test_collected_runs_have_nothing_to_be_extended_from(self):
-        self.write("short.json", {"base": "base.json", "rows": [{"name": "base"}]})
-        self.attn("sweep", "short.json", "--run", "short", "--collect", "short_kept", "--set", "train.steps=4")
-        self.attn("sweep", "short.json", "--run", "taken", "--collect", "short_kept", "--set", "train.steps=4")
-        refused = self.attn("sweep", "short.json", "--run", "taken", "--collect", "short_kept",
-                            "--set", "train.steps=8", code=3).stderr
+        sweep = lambda run, steps, *more, **code: self.attn("sweep", "one.json", "--run", run, *more, "--set",
+                                                            f"train.steps={steps}", **code).stderr
+        for run in ("short", "taken"):
+            sweep(run, 4, "--collect", "short_kept")
+        refused = sweep("taken", 8, "--collect", "short_kept", code=3)
         self.assertIn("checkpoints, from which they would be extended, are missing: base/seed-3", refused)
         self.assertNotIn("training", refused)
-        self.assertIn("1 run is already finished",
-                      self.attn("sweep", "short.json", "--run", "taken", "--set", "train.steps=4").stderr)
+        self.assertIn("1 run is already finished", sweep("taken", 4))
 
     def test_a_sweep_with_one_of_two_vocabularies_can_be_run_again(self):
         self.attn("sweep", "sweep.json", "--run", "given", "--only", "base", "--seeds", "1", "--set", "train.steps=2")
@@ -691,14 +520,19 @@ class Sweeps(ProgramTest):
             self.assertEqual((own / name).read_text(), json.dumps(SWEEP))
             (own / name).unlink()
 
-    def test_a_sweep_given_as_a_run_is_an_error_that_names_one(self):
+    def test_a_path_of_another_kind_is_one_line(self):
         self.whole()
-        for command in ("translate", "vocab"):
-            self.one_line(command, "whole", code=2, names=["whole: a sweep directory, not a run", "ROW/seed-N"])
-
-    def test_the_plan_of_a_sweep_directory_is_no_sweep(self):
-        self.whole()
-        self.one_line("sweep", "whole/sweep.json", code=2, names=["whole/sweep.json: a sweep directory, not a sweep"])
+        self.write("file", "x")
+        for arguments, code, names in (
+                (("translate", "whole"), 2, ["whole: a sweep directory, not a run", "ROW/seed-N"]),
+                (("vocab", "whole"), 2, ["whole: a sweep directory, not a run", "ROW/seed-N"]),
+                (("sweep", "whole/sweep.json"), 2, ["whole/sweep.json: a sweep directory, not a sweep"]),
+                (("sweep", "sweep.json", "--run", "never", "--collect", "file"), 2, ["--collect", "file"]),
+                (("report", "corpus"), 3, ["not a sweep directory"]),
+                (("report", "nowhere"), 3, ["nowhere: no such sweep or run"])):
+            with self.subTest(arguments=arguments):
+                self.one_line(*arguments, code=code, names=names)
+        self.assertFalse(list((self.path / "never").glob("*/seed-*")))
 
     def test_a_row_without_the_evaluator_of_a_column_has_a_note(self):
         other = [dict(BASE["eval"][0], name="dev")]
@@ -709,8 +543,7 @@ class Sweeps(ProgramTest):
         self.assertIn("other/seed-3: has no result of evaluator valid: omitted from Perplexity", report)
 
     def test_a_lost_vocabulary_is_learnt_again(self):
-        self.write("vocabulary.json", {"base": "base.json", "rows": [{"name": "base"}]})
-        run = lambda seeds: self.attn("sweep", "vocabulary.json", "--run", "words", "--seeds", seeds, "--set", "train.steps=2")
+        run = lambda seeds: self.attn("sweep", "one.json", "--run", "words", "--seeds", seeds, "--set", "train.steps=2")
         run("1")
         model, = (self.path / "words/vocabulary").glob("*/source.model")
         before = model.read_bytes()
@@ -718,23 +551,12 @@ class Sweeps(ProgramTest):
         run("2")
         self.assertEqual(model.read_bytes(), before)
 
-    def test_a_sweep_with_early_stopping_can_be_extended(self):
-        self.write("patient.json", {"base": "base.json", "rows": [{"name": "base"}]})
-        run = lambda count: self.attn("sweep", "patient.json", "--run", "patient", "--set", "train.patience=50", "--set",
-                                      f"train.steps={count}")
-        run(4)
-        run(8)
-        self.assertEqual(json.loads((self.path / "patient/base/seed-3/result.json").read_text())["step"], 8)
-        self.assertIn("1 run is already finished", run(8).stderr)
-
     def test_a_collected_run_of_another_config_is_named(self):
         self.whole()
         self.attn("sweep", "sweep.json", "--run", "whole", "--collect", "other")
-        sweep = json.loads(json.dumps(SWEEP))
-        sweep["rows"][1]["set"] = {"model": {"position": "learned"}}
-        self.write("learned.json", sweep)
-        refused = self.attn("sweep", "learned.json", "--run", "learned", "--collect", "other", code=2)
-        self.assertIn("other/E/seed-3: trained with a different model.position than row E", refused.stderr)
+        self.write("learned.json", {**SWEEP, "rows": [SWEEP["rows"][0], {"name": "E", "set": {"model": {"position": "learned"}}}]})
+        self.one_line("sweep", "learned.json", "--run", "learned", "--collect", "other", code=2,
+                      names=["other/E/seed-3: trained with a different model.position than row E"])
         self.assertFalse((self.path / "learned/E/seed-3").exists())
 
     def test_a_resumed_run_keeps_its_number_of_threads(self):
@@ -772,14 +594,13 @@ class Sweeps(ProgramTest):
         return {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
 
     def test_an_error_of_sbatch_is_one_line(self):
-        self.write("refused.json", {"base": "base.json", "rows": [{"name": "base"}]})
         environment = self.false_slurm("refused", sbatch="echo first; echo second; exit 1")
-        self.one_line("sweep", "refused.json", "--run", "refused", "--slurm", code=3,
+        self.one_line("sweep", "one.json", "--run", "refused", "--slurm", code=3,
                       names=("sbatch: first; second (script: refused/slurm.sh)",), env=environment)
         for options, message in ((("--slurm", "--jobs", "2"), "--jobs excludes --slurm"),
                                  (("--dry-run", "--launcher", "mpirun"), "--launcher excludes --dry-run"),
                                  (("--seconds", "2"), "--seconds requires --dry-run")):
-            self.one_line("sweep", "refused.json", *options, code=2, names=(message,))
+            self.one_line("sweep", "one.json", *options, code=2, names=(message,))
 
     def slurm(self, name, **more):
         """Submits a sweep to a false Slurm; returns the script and what runs one of its tasks."""
@@ -826,45 +647,26 @@ class Sweeps(ProgramTest):
         self.write(f"{name}.json", {"base": f"{name}-base.json", "rows": [{"name": "base"}]})
         script, task = self.slurm(name, **more)
         process = task(0)
-        deadline = time.monotonic() + 60
-        while not list((self.path / name).glob("base/seed-3/checkpoints/step-*")) and time.monotonic() < deadline:
-            time.sleep(0.01)
+        self.wait_for("its first checkpoint", process, f"{name}/base/seed-3/checkpoints/step-*")
         return script, process
 
     def test_the_notice_queues_a_slurm_task_again_and_a_cancellation_does_not(self):
-        script, noticed = self.start_task("noticed")
-        self.assertIn("#SBATCH --signal=B:USR1@", script)
-        noticed.send_signal(signal.SIGUSR1)
-        out, _ = noticed.communicate(timeout=60)
-        self.assertEqual(noticed.returncode, 0, out)
-        self.assertEqual((self.path / "queue").read_text(), "requeue 1_0\n")
-        self.assertIn("checkpoint saved", (self.path / "noticed/base/seed-3.log").read_text())
-        (self.path / "queue").unlink()
-        _, cancelled = self.start_task("cancelled")
-        cancelled.send_signal(signal.SIGTERM)
-        out, _ = cancelled.communicate(timeout=60)
-        self.assertNotEqual(cancelled.returncode, 0, out)
-        self.assertFalse((self.path / "queue").exists())
-        self.assertIn("checkpoint saved", (self.path / "cancelled/base/seed-3.log").read_text())
+        for name, number, queued in (("noticed", signal.SIGUSR1, "requeue 1_0\n"), ("cancelled", signal.SIGTERM, "")):
+            self.write("queue", "")
+            script, process = self.start_task(name)
+            self.assertIn("#SBATCH --signal=B:USR1@", script)
+            process.send_signal(number)
+            out, _ = process.communicate(timeout=60)
+            self.assertEqual(process.returncode == 0, bool(queued), out)
+            self.assertEqual((self.path / "queue").read_text(), queued)
+            self.assertIn("checkpoint saved", (self.path / f"{name}/base/seed-3.log").read_text())
 
     def test_a_slurm_task_that_cannot_be_queued_again_fails(self):
-        _, process = self.start_task("stuck", scontrol="exit 1")
-        process.send_signal(signal.SIGUSR1)
-        out, _ = process.communicate(timeout=60)
-        self.assertNotEqual(process.returncode, 0, out)
-        self.assertIn("requeueing failed", out)
-
-    def test_a_slurm_task_whose_requeueing_ends_scontrol_is_queued_again(self):
-        _, process = self.start_task("ended", scontrol="kill -TERM $$")
-        process.send_signal(signal.SIGUSR1)
-        out, _ = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 0, out)
-        self.assertNotIn("requeueing failed", out)
-
-    def test_a_folder_that_is_no_sweep_says_so(self):
-        error = self.attn("report", "corpus", code=3).stderr
-        self.assertIn("not a sweep directory", error)
-        self.assertIn("nowhere: no such sweep or run", self.attn("report", "nowhere", code=3).stderr)
+        for name, scontrol, fails in (("stuck", "exit 1", True), ("ended", "kill -TERM $$", False)):
+            _, process = self.start_task(name, scontrol=scontrol)
+            process.send_signal(signal.SIGUSR1)
+            out, _ = process.communicate(timeout=60)
+            self.assertEqual((process.returncode != 0, "requeueing failed" in out), (fails, fails), out)
 
 
 if __name__ == "__main__":

@@ -42,28 +42,48 @@ class Layers(unittest.TestCase):
             "tests/support/catch.h": "#include <catch2/catch.hpp>\n",
         }), [])
 
-    def test_a_lower_layer_may_not_include_a_higher_one(self):
-        self.assert_caught('base/a.h:2: includes "model/b.h"',
-                           {"base/a.h": '#pragma once\n#include "model/b.h"\n', "model/b.h": ""})
+    def test_each_rule_catches_what_breaks_it(self):
+        for expected, files in (
+                ('base/a.h:2: includes "model/b.h"', {"base/a.h": '#pragma once\n#include "model/b.h"\n', "model/b.h": ""}),
+                # Siblings.
+                ('train/a.h:1: includes "eval/b.h"', {"train/a.h": '#include "eval/b.h"\n', "eval/b.h": ""}),
+                ('model/a.h:1: includes "data/b.h"', {"model/a.h": '#include "data/b.h"\n', "data/b.h": ""}),
+                # A test includes only what its layer may.
+                ("tests/data/a_test.cpp:1", {"tests/data/a_test.cpp": '#include "model/b.h"\n', "model/b.h": ""}),
+                # Subfolders.
+                ('eval/search/a.h:1: includes "eval/metrics/b.h"; of eval it may include eval/search',
+                 {"eval/search/a.h": '#include "eval/metrics/b.h"\n', "eval/metrics/b.h": ""}),
+                ('app/experiment/a.h:1: includes "app/sweep/b.h"',
+                 {"app/experiment/a.h": '#include "app/sweep/b.h"\n', "app/sweep/b.h": ""}),
+                ('data/a.h:1: includes "data/parsing/b.h"; of data it may include data',
+                 {"data/a.h": '#include "data/parsing/b.h"\n', "data/parsing/b.h": ""}),
+                ("train/new is not in SUBFOLDERS", {"train/new/a.h": ""}),
+                # Cycles; a header and its source are one unit.
+                ("train/a.h:1: an include cycle: train/a > train/b > train/a",
+                 {"train/a.h": '#include "train/b.h"\n', "train/b.h": '#include "train/a.h"\n'}),
+                ("an include cycle: train/a > train/b > train/c > train/a",
+                 {"train/a.h": '#include "train/b.h"\n', "train/b.h": '#include "train/c.h"\n', "train/c.h": '#include "train/a.h"\n'}),
+                ("train/a.cpp:2: an include cycle: train/a > train/b > train/a",
+                 {"train/a.h": "", "train/a.cpp": '#include "train/a.h"\n#include "train/b.h"\n', "train/b.h": '#include "train/a.h"\n'}),
+                # Written from the root; libraries where they belong.
+                ("not a file of the project", {"base/a.cpp": '#include "a.h"\n', "base/a.h": ""}),
+                ("<nlohmann/json.hpp>", {"train/a.cpp": "#include <nlohmann/json.hpp>\n"}),
+                ("<CLI/CLI.hpp>", {"eval/a.cpp": "  #  include <CLI/CLI.hpp>\n"}),
+                ("<sentencepiece_processor.h>", {"data/tokenizer.h": "#include <sentencepiece_processor.h>\n"}),
+                # Torch-free sources reach no LibTorch over other headers; base is torch-free whatever its lists say.
+                ("data/b.h:1: includes <torch/torch.h>, but data/a.cpp > data/b.h is torch-free", {
+                    "data/CMakeLists.txt": "attn_folder(data # the corpus\n  USES base\n  TEXT\n    a.cpp\n  TORCH\n    c.cpp\n)\n",
+                    "data/a.cpp": '#include "data/b.h"\n', "data/b.h": "#include <torch/torch.h>\n", "data/c.cpp": "#include <torch/torch.h>\n"}),
+                ("base/a.h:1: includes <ATen/ATen.h>", {"base/a.h": "#include <ATen/ATen.h>\n"})):
+            with self.subTest(expected):
+                self.assert_caught(expected, files)
 
-    def test_siblings_may_not_include_each_other(self):
-        self.assert_caught('train/a.h:1: includes "eval/b.h"', {"train/a.h": '#include "eval/b.h"\n', "eval/b.h": ""})
-        self.assert_caught('model/a.h:1: includes "data/b.h"', {"model/a.h": '#include "data/b.h"\n', "data/b.h": ""})
-
-    def test_a_test_includes_only_what_its_layer_may(self):
-        self.assert_caught("tests/data/a_test.cpp:1",
-                           {"tests/data/a_test.cpp": '#include "model/b.h"\n', "model/b.h": ""})
-
-    def test_a_subfolder_includes_only_those_listed_for_it(self):
-        self.assert_caught('eval/search/a.h:1: includes "eval/metrics/b.h"; of eval it may include eval/search',
-                           {"eval/search/a.h": '#include "eval/metrics/b.h"\n', "eval/metrics/b.h": ""})
-        self.assert_caught('app/experiment/a.h:1: includes "app/sweep/b.h"',
-                           {"app/experiment/a.h": '#include "app/sweep/b.h"\n', "app/sweep/b.h": ""})
-        self.assert_caught('data/a.h:1: includes "data/parsing/b.h"; of data it may include data',
-                           {"data/a.h": '#include "data/parsing/b.h"\n', "data/parsing/b.h": ""})
+    def test_subfolders_include_those_listed_for_them(self):
         self.assertEqual(self.problems({"eval/tasks/a.h": '#include "eval/metrics/b.h"\n', "eval/metrics/b.h": "",
                                         "data/parsing/a.h": '#include "data/b.h"\n', "data/b.h": "",
-                                        "report/a.h": '#include "eval/metrics/b.h"\n'}), [])
+                                        "report/a.h": '#include "eval/metrics/b.h"\n',
+                                        "train/a.h": "", "train/make_a.cpp": '#include "train/a.h"\n#include "train/b.h"\n',
+                                        "train/b.h": '#include "train/a.h"\n'}), [])
 
     def test_a_folder_keeps_its_budget_without_generated_files(self):
         long = "\n" * (check_layers.BUDGETS["base"] + 1)
@@ -75,23 +95,6 @@ class Layers(unittest.TestCase):
         python = "\n" * check_layers.PYTHON_BUDGET
         self.assert_caught(f"Python: {len(python) + 1} lines", {"tools/a.py": python, "tests/a.py": "\n"})
 
-    def test_a_new_subfolder_must_be_listed(self):
-        self.assert_caught("train/new is not in SUBFOLDERS", {"train/new/a.h": ""})
-
-    def test_includes_form_no_cycle(self):
-        self.assert_caught("train/a.h:1: an include cycle: train/a > train/b > train/a",
-                           {"train/a.h": '#include "train/b.h"\n', "train/b.h": '#include "train/a.h"\n'})
-        self.assert_caught("an include cycle: train/a > train/b > train/c > train/a",
-                           {"train/a.h": '#include "train/b.h"\n', "train/b.h": '#include "train/c.h"\n',
-                            "train/c.h": '#include "train/a.h"\n'})
-
-    def test_a_header_and_its_source_are_one_unit(self):
-        self.assert_caught("train/a.cpp:2: an include cycle: train/a > train/b > train/a",
-                           {"train/a.h": "", "train/a.cpp": '#include "train/a.h"\n#include "train/b.h"\n',
-                            "train/b.h": '#include "train/a.h"\n'})
-        self.assertEqual(self.problems({"train/a.h": "", "train/make_a.cpp": '#include "train/a.h"\n#include "train/b.h"\n',
-                                        "train/b.h": '#include "train/a.h"\n'}), [])
-
     def test_folders_point_where_their_units_do_and_those_of_the_app_form_no_cycle(self):
         files = {"base/a.h": [], "app/x/b.h": [(1, "base/a.h", True)], "app/y/c.h": [(1, "app/x/b.h", True)],
                  "app/y/d.h": [(1, "app/y/c.h", True)], "tests/base/a_test.cpp": [(1, "base/a.h", True)]}
@@ -100,25 +103,6 @@ class Layers(unittest.TestCase):
         self.assertEqual(list(check_layers.cycles(check_layers.folder_graph(files))), [["app/x", "app/y", "app/x"]])
         found = check_layers.cycles(check_layers.folder_graph(check_layers.source_files(ROOT)))
         self.assertEqual([cycle for cycle in found if any(name.startswith("app") for name in cycle)], [])
-
-    def test_an_include_is_written_from_the_root(self):
-        self.assert_caught("not a file of the project", {"base/a.cpp": '#include "a.h"\n', "base/a.h": ""})
-
-    def test_libraries_stay_where_they_belong(self):
-        self.assert_caught("<nlohmann/json.hpp>", {"train/a.cpp": "#include <nlohmann/json.hpp>\n"})
-        self.assert_caught("<CLI/CLI.hpp>", {"eval/a.cpp": "  #  include <CLI/CLI.hpp>\n"})
-        self.assert_caught("<sentencepiece_processor.h>", {"data/tokenizer.h": "#include <sentencepiece_processor.h>\n"})
-
-    def test_torch_free_sources_reach_no_torch_over_other_headers(self):
-        self.assert_caught("data/b.h:1: includes <torch/torch.h>, but data/a.cpp > data/b.h is torch-free", {
-            "data/CMakeLists.txt": "attn_folder(data # the corpus\n  USES base\n  TEXT\n    a.cpp\n  TORCH\n    c.cpp\n)\n",
-            "data/a.cpp": '#include "data/b.h"\n',
-            "data/b.h": "#include <torch/torch.h>\n",
-            "data/c.cpp": "#include <torch/torch.h>\n",
-        })
-
-    def test_base_is_torch_free_whatever_its_lists_say(self):
-        self.assert_caught("base/a.h:1: includes <ATen/ATen.h>", {"base/a.h": "#include <ATen/ATen.h>\n"})
 
 
 if __name__ == "__main__":

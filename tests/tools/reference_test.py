@@ -31,6 +31,9 @@ class Reference(unittest.TestCase):
         commands = reference.commands_page(self.program)
         for name in ("train", "sweep", "score bleu", "bench step"):
             self.assertIn(f"# attn {name}\n", commands)
+        helps = {part.partition("\n")[0]: part for part in commands.split("\n## attn ")}
+        for name in ("train", "translate", "parse", "eval", "score", "average", "config", "vocab", "generate", "demo"):
+            self.assertIn("xample", helps[name])
 
 
 if __name__ == "__main__":

@@ -2,13 +2,10 @@
 """Writes tests/base/data/*.safetensors with Python's safetensors, for tests/base/safetensors_test.cpp.
 
     python3 tools/goldens/safetensors_golden.py                # needs torch and safetensors
-    python3 tools/goldens/safetensors_golden.py --check FILE   # prints what Python reads from a file of ours
 """
 import pathlib
-import sys
 
 import torch
-from safetensors import safe_open
 from safetensors.torch import save_file
 
 OUT = pathlib.Path(__file__).resolve().parents[2] / "tests" / "base" / "data"
@@ -37,18 +34,5 @@ def write():
         path.chmod(0o644)  # save_file makes them private
 
 
-def check(path):
-    with safe_open(path, framework="pt") as file:
-        print("metadata:", file.metadata())
-        for name in file.keys():
-            tensor = file.get_tensor(name)
-            print(name, tensor.dtype, tuple(tensor.shape), tensor.tolist())
-
-
 if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "--check":
-        check(sys.argv[2])
-    elif len(sys.argv) == 1:
-        write()
-    else:
-        sys.exit(__doc__)
+    write()

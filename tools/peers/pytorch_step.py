@@ -306,7 +306,9 @@ def main():
     torch.manual_seed(1)
     on_gpu = options.device == "cuda"
     torch.backends.cuda.enable_cudnn_sdp(False)
-    run = Config(options.config, position=None) if options.config else Run(options.run)
+    run = Config(options.config) if options.config else Run(options.run)
+    if options.run:  # another model is only timed
+        run.require_paper()
     run.set(options.set)
     model, train, limit = run.model, run.config["train"], run.data["batch_tokens"]
     if options.ragged and (model["attention_dropout"] or model["d_k"] != model["d_v"]):

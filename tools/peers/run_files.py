@@ -1,4 +1,4 @@
-"""Reads the config, weights and tokenizer of a run."""
+"""Reads the config and the tokenizer of a run."""
 import json
 import pathlib
 import resource
@@ -9,24 +9,20 @@ from text_lines import read_lines
 class Config:
     """A resolved config: config.json of a run, or the output of `attn config FILE`."""
 
-    def __init__(self, path, position="sinusoidal"):
+    def __init__(self, path):
         self.config = json.loads(pathlib.Path(path).read_text())
         self.model, self.data = self.config["model"], self.config["data"]
         self.name = path
-        if position is not None:  # otherwise the model is only timed
-            self.require_paper(position)
 
-    def require_paper(self, position="sinusoidal"):
-        """Exits unless the model is the paper's Transformer with these positions."""
-        path = self.name
-        plain = dict(norm="post", activation="relu", position=position, embedding_sharing="all")
+    def require_paper(self):
+        """Exits unless the model is the paper's Transformer."""
+        plain = dict(norm="post", activation="relu", position="sinusoidal", embedding_sharing="all")
         widths = {self.model["heads"] * self.model[key] for key in ("d_k", "d_v")}
         if widths != {self.model["d_model"]} or not self.model["bias"]:
-            raise SystemExit(f"{path}: only heads × d_k = heads × d_v = d_model with biases is supported")
+            raise SystemExit(f"{self.name}: only heads × d_k = heads × d_v = d_model with biases is supported")
         other = [f"model.{key} {self.model[key]}" for key, value in plain.items() if self.model[key] != value]
         if other:
-            raise SystemExit(f"{path}: only the paper's model with {position} positions is supported: "
-                             f"{', '.join(other)}")
+            raise SystemExit(f"{self.name}: only the paper's model is supported: {', '.join(other)}")
 
     def set(self, assignments):
         """Overrides model options: ["heads=4", …]."""
@@ -41,21 +37,16 @@ class Config:
 
 
 class Run(Config):
-    def __init__(self, path, position="sinusoidal"):
+    def __init__(self, path):
         import sentencepiece
         self.path = pathlib.Path(path)
         if (self.path / "averaged").is_dir():
             self.path = self.path / "averaged"
-        super().__init__(self.path / "config.json", position)
+        super().__init__(self.path / "config.json")
         tokenizer = self.path / "tokenizer.model"
         if not tokenizer.exists():
             raise SystemExit(f"{path}: only runs with a joint vocabulary are supported: tokenizer.model is missing")
         self.pieces = sentencepiece.SentencePieceProcessor(model_file=str(tokenizer))
-
-    def weights(self):
-        """{name: array}"""
-        from safetensors.numpy import load_file
-        return load_file(str(self.path / "model.safetensors"))
 
     def pairs(self):
         """The training text as attn reads it, without pairs that have an empty side or one over data.max_length."""
