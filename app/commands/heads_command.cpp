@@ -172,7 +172,7 @@ void heads(const HeadsOptions& options, const Context& context) {
   std::cerr << "reading " << loaded.directory.path().string() << "\n";
   auto json = requested_output(options.json);
   const SelectedPairs selected = reference_pairs(loaded, source_lines(loaded, options.data),
-                                             target_path(loaded, options.data), options.limits);
+                                                 target_path(loaded, options.data), options.limits);
   if (selected.pairs.empty()) {
     throw DataError(options.data + ": no sentence of 1 to " +
                     std::to_string(options.limits.max_tokens) + " tokens (--max-tokens)");
