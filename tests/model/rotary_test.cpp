@@ -102,8 +102,11 @@ TEST_CASE(
   };
   const std::vector<int64_t> one = {0};
   const std::vector<int32_t> token = {7};
-  CHECK(torch::equal(model->embed_step({one, token, one}, 0),
-                     model->embed_step({one, token, one}, 9)));
+  const auto input = [&](int64_t position) {
+    WordState words;
+    return model->embed_step({one, token, one}, position, Segments(one), words);
+  };
+  CHECK(torch::equal(input(0), input(9)));
   // The decoder sees the memory as a set.
   const Memory memory = model->encode(sentence({4, 5, 6, 7}));
   const Memory turned{memory.rows_MD.flip(0), memory.segments};
