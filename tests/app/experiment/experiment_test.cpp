@@ -139,7 +139,8 @@ TEST_CASE("an option that an evaluator's kind does not have is an error") {
   CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "blue"}]})"),
                     contains("eval[0].kind") && contains("bleu"));
   CHECK_THROWS_WITH(resolve(R"({"eval": [{"kind": "parse"}]})"),
-                    contains("eval[0].kind: parse: requires data.task=parsing"));
+                    contains("eval[0].kind: parse: requires data.task=parsing; use loss") &&
+                        contains(" or bleu"));
 }
 
 TEST_CASE("errors name the file and the full path") {
