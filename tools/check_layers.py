@@ -61,10 +61,10 @@ BUDGETS = {
     "model": 6762,
     "data": 6081,
     "train": 5068,
-    "eval": 7098,
+    "eval": 7106,
     "report": 1855,
     "app": 13194,
-    "tests": 20689,
+    "tests": 20690,
     "run": 311,
 }
 PYTHON_BUDGET = 12874  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
