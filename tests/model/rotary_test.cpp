@@ -77,10 +77,13 @@ TEST_CASE("the scores of rotary self-attention depend on relative positions alon
   PositionEncoding position(rotary(), false);
   const torch::Tensor x = torch::randn({rows().rows(), 12});
   const torch::NoGradGuard no_grad;
+  torch::Tensor observed;
+  attention->observer = [&](const ObservedAttention& all) { observed = all.weights_BHLM; };
   const auto weights = [&](const torch::Tensor& positions_N) {
-    return attention->weights(
+    attention(
         x, x,
         {.queries = rows(), .keys = rows(), .position = position->in_scores(positions_N, 200)});
+    return observed;
   };
   const torch::Tensor here = weights(rows().positions());
   for (const int64_t shift : {1, 17, 150}) {
