@@ -80,7 +80,7 @@ TEST_CASE("the scores of rotary self-attention depend on relative positions alon
   torch::Tensor observed;
   attention->observer = [&](const ObservedAttention& all) { observed = all.weights_BHLM; };
   const auto weights = [&](const torch::Tensor& positions_N) {
-    attention(
+    attention->forward(
         x, x,
         {.queries = rows(), .keys = rows(), .position = position->in_scores(positions_N, 200)});
     return observed;
