@@ -64,7 +64,7 @@ BUDGETS = {
     "eval": 7106,
     "report": 1855,
     "app": 13194,
-    "tests": 20690,
+    "tests": 20693,
     "run": 311,
 }
 PYTHON_BUDGET = 12874  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
