@@ -77,10 +77,13 @@ TEST_CASE("the scores of rotary self-attention depend on relative positions alon
   PositionEncoding position(rotary(), false);
   const torch::Tensor x = torch::randn({rows().rows(), 12});
   const torch::NoGradGuard no_grad;
+  torch::Tensor observed;
+  attention->observer = [&](const ObservedAttention& all) { observed = all.weights_BHLM; };
   const auto weights = [&](const torch::Tensor& positions_N) {
-    return attention->weights(
+    attention->forward(
         x, x,
         {.queries = rows(), .keys = rows(), .position = position->in_scores(positions_N, 200)});
+    return observed;
   };
   const torch::Tensor here = weights(rows().positions());
   for (const int64_t shift : {1, 17, 150}) {
@@ -102,8 +105,11 @@ TEST_CASE(
   };
   const std::vector<int64_t> one = {0};
   const std::vector<int32_t> token = {7};
-  CHECK(torch::equal(model->embed_step({one, token, one}, 0),
-                     model->embed_step({one, token, one}, 9)));
+  const auto input = [&](int64_t position) {
+    WordState words;
+    return model->embed_step({one, token, one}, position, Segments(one), words);
+  };
+  CHECK(torch::equal(input(0), input(9)));
   // The decoder sees the memory as a set.
   const Memory memory = model->encode(sentence({4, 5, 6, 7}));
   const Memory turned{memory.rows_MD.flip(0), memory.segments};

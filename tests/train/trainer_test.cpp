@@ -86,9 +86,7 @@ TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
     for (const int64_t id : reference.stream.next().ids) ids.push_back(static_cast<uint32_t>(id));
   }
   const Batch all = make_batch(reference.pairs, ids);
-  const auto rows = [](const TokenRows& r) {
-    return token_sequences(r.tokens, r.lengths, torch::kCPU, r.second);
-  };
+  const auto rows = [](const TokenRows& r) { return token_sequences(r.tokens, r.lengths); };
   const auto q = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
   const torch::Tensor x = reference.model->forward(rows(all.source), rows(all.target_in));
   const torch::Tensor loss =
