@@ -315,16 +315,6 @@ class WrongStarts(Group):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.one_message(done.stderr, "process 1 on", "different training text")
 
-    def test_processes_that_are_not_connected_are_told_how_to_start(self):
-        alone = lambda **variables: self.attn("train", "small.json", "--run", "alone", code=2,
-                                              env={**os.environ, **variables}).stderr
-        self.one_message(alone(SLURM_STEP_NUM_TASKS="2", SLURM_PROCID="0"), "SLURM_STEP_NUM_TASKS=2", "srun --mpi=pmix")
-        self.assertEqual(self.messages(alone(SLURM_STEP_NUM_TASKS="2", SLURM_PROCID="1")), [])
-        self.assertFalse((self.path / "alone").exists())
-        # One task of a job is a process on its own, and one process of mpirun too.
-        self.attn("train", "small.json", "--run", "one_task", "--set", "train.steps=1", env={**os.environ, "SLURM_NTASKS": "1"})
-        self.group(1, "train", "small.json", "--run", "one_process", "--set", "train.steps=1")
-
     def test_processes_bound_to_fewer_cores_than_threads_are_told(self):
         bound = ["taskset", "-c", "0"]
         done = subprocess.run([*MPIRUN, "-np", "2", *bound, self.program, "--threads", "2", "train", "small.json", "--run",

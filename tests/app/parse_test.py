@@ -155,13 +155,6 @@ class Parse(ProgramTest):
         self.assertEqual(len(rows), 3)
         self.assertEqual(sorted((float(r[1]) for r in rows), reverse=True), [float(r[1]) for r in rows])
         self.assertEqual(len({r[3] for r in rows}), 3)
-        lines = ["", self.sentences()[0], "word", " "]
-        rows = [r.split("\t") for r in self.attn("parse", "tags", "--scores", "--set", "beam=5", "--set", "nbest=5", "--set",
-                                                 "extra_length=0", stdin="\n".join(lines) + "\n").stdout.splitlines()]
-        self.assertEqual([int(r[0]) for r in rows], [1 + i // 5 for i in range(20)])
-        for row in rows:
-            words = lines[int(row[0]) - 1].split()
-            self.assertEqual(words_of(read_tree(row[3])) if words else row[3], words or "()")
 
     def test_the_tree_of_highest_expected_f1_has_the_words_of_its_line(self):
         lines = (self.path / "corpus/test.ptb").read_text().splitlines()[:20]
