@@ -73,11 +73,6 @@ class Decoding(ProgramTest):
         self.one_line("logprob", "one", "--source", "empty", "--target", "empty", code=3, names=["empty: empty file"])
         self.one_line("logprob", "one", "--source", "-", "--target", "out.de", code=2, names=["-: standard input"])
 
-    def test_a_file_of_another_kind_is_an_error_that_says_which_is_expected(self):
-        self.one_line("vocab", "one/config.json", code=2, names=["one/config.json: a config, not a run"])
-        weights = sorted((self.path / "one/checkpoints").glob("*/model.safetensors"))[-1].relative_to(self.path)
-        self.one_line("train", str(weights), code=2, names=["model.safetensors: not JSON; expected a config"])
-
     def test_translations_cut_at_the_length_limit_are_counted(self):
         said = self.attn("translate", "gru", "--input", "corpus/test.en", "--beam", "1", "--set", "extra_length=0").stderr
         lines = len((self.path / "corpus/test.en").read_text().splitlines())

@@ -4,6 +4,7 @@ trees with random edits, under random parameters. (Sums and percentages: tests/e
     parse_score_property_test.py ATTN [ROUNDS [SEED]]
 """
 
+import copy
 import json
 import os
 import random
@@ -102,10 +103,6 @@ def write(tree):
     if isinstance(tree[1], str):
         return f"({tree[0]} {tree[1]})"
     return "(" + tree[0] + "".join(" " + write(child) for child in tree[1]) + ")"
-
-
-def copy(tree):
-    return [tree[0], tree[1] if isinstance(tree[1], str) else [copy(child) for child in tree[1]]]
 
 
 class Side:
@@ -208,7 +205,7 @@ def run_round(program, seed, folder):
     pairs = []
     for _ in range(200):
         gold = random_tree(rng, [rng.choice(WORDS) for _ in range(rng.randint(1, 14))])
-        test = copy(gold)
+        test = copy.deepcopy(gold)
         for _ in range(rng.choice([0, 1, 2, 3, 8])):
             edit(rng, test)
         kind = rng.random()
