@@ -6,6 +6,7 @@ folder against its budget. Run by the test tools/check_layers.
     tools/check_layers.py --dot | dot -Tsvg        the folders' include graph, for Graphviz
 """
 
+import graphlib
 import re
 import sys
 from pathlib import Path
@@ -151,37 +152,20 @@ def units_of(files):
     return units
 
 
-def shortest_path(units, start, end):
-    """The units from start to end along includes; empty without such a path."""
-    before, waiting = {start: None}, [start]
-    for unit in waiting:
-        if unit == end:
-            path = []
-            while unit is not None:
-                path.insert(0, unit)
-                unit = before[unit]
-            return path
-        for other in sorted(units.get(unit, {})):
-            if other not in before:
-                before[other] = unit
-                waiting.append(other)
+def cycle_of(graph):
+    """A cycle of {node: those that it includes}, from its first node back to it; empty without one."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        nodes = error.args[1][:0:-1]
+        first = nodes.index(min(nodes))
+        return [*nodes[first:], *nodes[:first + 1]]
     return []
-
-
-def cycles(graph):
-    """The cycles of {node: those that it includes}, each once, from a node back to it."""
-    seen = set()
-    for start in sorted(graph):
-        for other in sorted(graph[start]):
-            path = shortest_path(graph, other, start)
-            if path and frozenset(path) not in seen:
-                seen.add(frozenset(path))
-                yield [start, *path]
 
 
 def check_cycles(files):
     units = units_of(files)
-    for cycle in cycles(units):
+    if cycle := cycle_of(units):
         yield f"{units[cycle[0]][cycle[1]]}: an include cycle: {' > '.join(cycle)}"
 
 
@@ -231,12 +215,9 @@ def torch_free_sources(root):
             continue
         text = re.sub(r"#[^\n]*", "", lists.read_text())
         for body in re.findall(r"attn_folder(?:_tests)?\(([^)]*)\)", text):
-            section = None
-            for word in body.split():
-                if word in ("TEXT", "TORCH", "USES"):
-                    section = word
-                elif section == "TEXT":
-                    found.append((lists.parent / word).relative_to(root).as_posix())
+            sections = re.split(r"\b(TEXT|TORCH|USES)\b", body)[1:]
+            for name in dict(zip(sections[::2], sections[1::2])).get("TEXT", "").split():
+                found.append((lists.parent / name).relative_to(root).as_posix())
     return found
 
 

@@ -40,7 +40,7 @@ class Decoding(ProgramTest):
         single = self.translate("one")
         self.assertEqual(self.translate("one", "one"), single)
         self.assertEqual(self.translate("one", "one", "--set", "ensemble=log_probability"), single)
-        mixed = self.translate("one", "two", "gru", "--scores")
+        mixed = self.translate("one", "two", "gru", "--scores", "--set", "groups=2", "diversity=5", threads=2)
         self.assertEqual(len(mixed.splitlines()), len(self.lines))
         evaluator = 'eval=[{"name": "valid", "kind": "loss"}]'
         loss = lambda *runs: json.loads(self.attn("eval", *runs, "--set", evaluator, "--json").stdout)["valid"]["nll"]
@@ -52,15 +52,10 @@ class Decoding(ProgramTest):
         self.attn("train", "small.json", "--run", "other", "--set", "data.vocab_size=250", "train.steps=1")
         self.one_line("translate", "one", "other", code=2, names=["one", "other", "source vocabularies", "300", "250"])
 
-    def longer_runs(self):
-        """Two runs trained until most of their translations end."""
-        for seed in ("1", "2"):
-            if not (self.path / f"longer{seed}").exists():
-                self.attn("train", "small.json", "--run", f"longer{seed}", "--set", f"seed={seed}", "train.steps=160")
-        return "longer1", "longer2"
-
     def test_forced_decoding_scores_as_search(self):
-        scored = self.translate(*self.longer_runs(), "--scores")
+        for seed in ("1", "2"):  # trained until most of their translations end
+            self.attn("train", "small.json", "--run", f"longer{seed}", "--set", f"seed={seed}", "train.steps=160")
+        scored = self.translate("longer1", "longer2", "--scores")
         rows = [line.split("\t") for line in scored.splitlines()]
         self.write("out.de", "".join(row[3] + "\n" for row in rows))
         lines = self.attn("logprob", "longer1", "longer2", "--source", "corpus/test.en", "--target", "out.de", "--json").stdout
@@ -77,11 +72,6 @@ class Decoding(ProgramTest):
         self.write("empty", "")
         self.one_line("logprob", "one", "--source", "empty", "--target", "empty", code=3, names=["empty: empty file"])
         self.one_line("logprob", "one", "--source", "-", "--target", "out.de", code=2, names=["-: standard input"])
-
-    def test_a_file_of_another_kind_is_an_error_that_says_which_is_expected(self):
-        self.one_line("vocab", "one/config.json", code=2, names=["one/config.json: a config, not a run"])
-        weights = sorted((self.path / "one/checkpoints").glob("*/model.safetensors"))[-1].relative_to(self.path)
-        self.one_line("train", str(weights), code=2, names=["model.safetensors: not JSON; expected a config"])
 
     def test_translations_cut_at_the_length_limit_are_counted(self):
         said = self.attn("translate", "gru", "--input", "corpus/test.en", "--beam", "1", "--set", "extra_length=0").stderr
@@ -114,24 +104,12 @@ class Decoding(ProgramTest):
             for changed in ("\ufeff" + text, "\ufeff" + text.replace("\n", "\r\n")):
                 self.assertEqual(self.attn(*command, stdin=changed).stdout, plain)
 
-    def test_a_beam_without_effect_on_samples_is_an_error(self):
-        for beam in (["--beam", "4"], ["--set", "search.beam=4"]):
-            self.one_line("translate", "one", "--set", "method=sample", *beam, code=2, names=["beam", "method=beam"])
-
     def test_the_output_of_a_very_long_line_stays_aligned(self):
         stdin = f"{self.lines[0]}\n{'a' * (3 << 20)}\n{self.lines[1]}\n"
         done = self.attn("translate", "one", stdin=stdin)
         expected = self.translate("one").splitlines()
         found = done.stdout.splitlines()
         self.assertEqual([found[0], *found[2:]], expected[:2])
-
-    def test_samples_do_not_depend_on_chunks_and_threads(self):
-        how = ("--nbest", "3", "--set", "method=sample", "samples=3", "top_p=0.9", "temperature=0.8", "seed=7")
-        whole = self.translate("one", *how)
-        self.assertEqual(self.translate("one", *how, "--chunk-size", "3"), whole)
-        self.assertEqual(self.translate("one", *how, threads=2), whole)
-        self.assertNotEqual(self.translate("one", *how[:-1], "seed=8"), whole)
-        self.assertEqual(len(whole.splitlines()), 3 * len(self.lines))
 
     def test_translations_begin_with_their_prefix(self):
         # Words: those of a subword model can be segmented otherwise than search did.

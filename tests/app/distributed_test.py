@@ -6,6 +6,7 @@
 Standard library alone; skipped, with a message, without mpirun or in a build without MPI. ATTN_KILLS=20 kills a process
 at as many random moments (default 2).
 """
+import contextlib
 import json
 import os
 import random
@@ -92,28 +93,17 @@ class Group(ProgramTest):
                 for record in records]
 
     def processes_of(self, group):
-        """The process ids of the ranks, in their order."""
-        ranks = {}
+        """The process ids of the two ranks, in their order."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and group.poll() is None:
-            for entry in os.listdir("/proc"):
-                if not entry.isdigit():
-                    continue
-                try:
-                    with open(f"/proc/{entry}/stat", encoding="latin-1") as file:
-                        parent = int(file.read().rpartition(")")[2].split()[1])
-                    if parent != group.pid:
-                        continue
-                    with open(f"/proc/{entry}/environ", "rb") as file:
-                        rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", file.read())
-                    if rank:
-                        ranks[int(rank.group(1))] = int(entry)
-                except (OSError, ValueError):
-                    continue
-            if ranks:
-                time.sleep(0.05)
+            ranks = {}
+            for child in subprocess.run(["pgrep", "-P", str(group.pid)], capture_output=True, text=True).stdout.split():
+                with contextlib.suppress(OSError), open(f"/proc/{child}/environ", "rb") as file:
+                    if rank := re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", file.read()):
+                        ranks[int(rank[1])] = int(child)
             if len(ranks) > 1:
                 return [ranks[rank] for rank in sorted(ranks)]
+            time.sleep(0.02)
         self.fail("the processes did not start")
 
     def wait_for_checkpoint(self, run, group):
@@ -314,16 +304,6 @@ class WrongStarts(Group):
         done = run("small.json", "--run", "texts")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.one_message(done.stderr, "process 1 on", "different training text")
-
-    def test_processes_that_are_not_connected_are_told_how_to_start(self):
-        alone = lambda **variables: self.attn("train", "small.json", "--run", "alone", code=2,
-                                              env={**os.environ, **variables}).stderr
-        self.one_message(alone(SLURM_STEP_NUM_TASKS="2", SLURM_PROCID="0"), "SLURM_STEP_NUM_TASKS=2", "srun --mpi=pmix")
-        self.assertEqual(self.messages(alone(SLURM_STEP_NUM_TASKS="2", SLURM_PROCID="1")), [])
-        self.assertFalse((self.path / "alone").exists())
-        # One task of a job is a process on its own, and one process of mpirun too.
-        self.attn("train", "small.json", "--run", "one_task", "--set", "train.steps=1", env={**os.environ, "SLURM_NTASKS": "1"})
-        self.group(1, "train", "small.json", "--run", "one_process", "--set", "train.steps=1")
 
     def test_processes_bound_to_fewer_cores_than_threads_are_told(self):
         bound = ["taskset", "-c", "0"]

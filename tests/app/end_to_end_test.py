@@ -125,13 +125,10 @@ class EndToEnd(ProgramTest):
         self.attn("train", "small.json", "--run", killed, "--resume", *settings, threads=threads)
         self.assertEqual(self.weights(killed), (name, expected))
 
-        def values(run):
-            out = []
-            for line in (self.path / run / "metrics.jsonl").read_text().splitlines():
-                record = json.loads(line)
-                out.append({k: v for k, v in record.items() if "second" not in k and k != "loss" and k != "gradient_norm"
-                            and k != "learning_rate" and not (record["kind"] == "train" and k == "ppl")})
-            return out
+        def values(run):  # those of training since the last line depend on where it was resumed
+            records = map(json.loads, (self.path / run / "metrics.jsonl").read_text().splitlines())
+            return [{key: value for key, value in record.items() if "second" not in key and not (
+                record["kind"] == "train" and key in ("loss", "ppl", "gradient_norm", "learning_rate"))} for record in records]
         self.assertEqual(values(killed), values(whole))
 
     def test_a_signal_saves_and_names_the_command_to_resume(self):
@@ -360,60 +357,51 @@ class EndToEnd(ProgramTest):
         self.write("row.json", {"base": "small.json", "row": [{"name": "base"}]})
         self.write("file", "not a directory")
         (self.path / "unlogged/log.txt").mkdir(parents=True)
-        step, log_prob = "whole/checkpoints/step-00000056", "logprob whole -s corpus/test.en -t corpus/test.de"
+        step = "whole/checkpoints/step-00000056"
         shutil.copytree(self.path / step, self.path / "moved")
         before = self.files("whole")
         cases = [("config small.json --set heads=3", ["did you mean model.heads?"]),
-                 (["config", "--set", b"about=\xff"], ["UTF-8"]),
+                 (["config", "--set", b"about=\xff"], ["UTF-8"]), (["config", "small.json", "--set", "model.norm=a\nb"], ["a\\nb"]),
                  ("translate whole --set model.heads=3", ["options of search and runtime"]),
                  ("translate whole --penalty none", ["--penalty: unknown flag", "--set path=value"]),
-                 ("translate --penalty none whole", ["--penalty: unknown flag", "--set path=value"]),
                  ("translate whole --chunk-size 0", ["--chunk-size"]),
                  ("translate whole --nbest-list --scores", ["--nbest-list", "--scores"]),
                  ("translate whole --set kernels=slow", ["runtime.kernels", "auto", "strict", "off"]),
                  ("translate whole --set known_tags=1", ["search.known_tags", "data.task=parsing"]),
-                 ("trian small.json", ["did you mean train?"]),
-                 ("train small.json --resum", ["did you mean --resume?"]),
                  ("train", ["train: config is required", "attn train --help"]),
                  (["train", "small.json", "--set", "train.patience=3", "--set", 'eval=[{"name": "a", "kind": "loss", "every": 0}]'],
                   ["train.patience", "every"]),
-                 ("sweep rows.json --dry-run", ["row x", "did you mean model.heads?"]),
                  ("sweep row.json", ["row.json: row", "did you mean rows?"]),
                  ("parse whole --indent --draw", ["--indent", "--draw"]),
                  ("sweep misplaced.json", ["rows[0].model", "belongs in \"set\""]),
-                 ("score bleu a b --tokenize zh", ["attn score bleu --help"]),
                  # Of a trained model.
                  *((f"eval whole --set {option}", [f"--set {option}", "trained model"])
-                   for option in ("model.d_model=8", "train.precision=bf16", "data.vocab_size=7", "seed=3")),
+                   for option in ("train.precision=bf16", "seed=3")),
                  ("bench search whole corpus/test.en --set model.layers=2", ["model.layers", "trained model"]),
                  (["eval", "whole", "--set", 'eval=[{"name": "a", "kind": "bleu", "bem": 4}]'], ["--set eval[0].bem"]),
                  (["eval", "whole", "--set", 'eval=[{"name": "a" "kind": "bleu"}]'], ["--set eval=…:1:20: not JSON"]),
-                 (f"{log_prob} --set beam=3", ["--set beam", "search.ensemble"]),
-                 ([*log_prob.split(), "--set", 'search={"beam": 3}'], ["--set search", "search.ensemble"]),
+                 ("logprob whole -s corpus/test.en -t corpus/test.de --set beam=3", ["--set beam", "search.ensemble"]),
                  # Numbers that make no sense.
-                 ("bench step small.json --batch-tokens 0", ["1048576"]), ("bench table1 small.json --lengths 0", ["1048576"]),
+                 ("bench table1 small.json --lengths 0", ["1048576"]),
                  ("bench step small.json --synthetic 9223372036854775807", ["1048576"]),
-                 ("bench step small.json --vocabulary -3", ["1048576"]),
                  # Of another kind.
                  ("train rows.json", ["a sweep, not a config", "attn sweep rows.json"]),
-                 ("bench step rows.json", ["a sweep, not a config"]),
                  ("sweep small.json", ["a config, not a sweep", "attn train small.json"]),
                  ("sweep whole", ["a run, not a sweep", "attn train whole --resume"]),
                  ("config whole", ["a run, not a config", "attn train whole --resume"]),
                  ("translate small.json", ["a config, not a run", "attn train small.json"]),
                  ("average whole/config.json", ["whole/config.json: a config, not a run"]),
-                 ("vocab small.json", ["small.json: a config, not a run"]),
                  ("eval rows.json", ["a sweep, not a run", "attn sweep rows.json"]),
                  ("train small.json --run file", ["file: a file", "--run"]),
                  ("train corpus", ["corpus: is a directory; give a config file"]),
+                 (f"train {step}/model.safetensors", ["model.safetensors: not JSON; expected a config"]),
                  # Runs and checkpoints.
                  ("train small.json --run whole", ["whole", "--resume"]),
-                 ("train small.json --run whole --resume --set model.heads=4", ["model.heads"]),
                  ("train corpus --resume", ["corpus", "config.json"]), ("train moved --resume", ["moved: is a checkpoint, not a run"]),
                  (f"average {step}", ["the run is whole"]),
-                 *((f"train {place} --resume", ["not a run; the run is whole"]) for place in (step, f"{step}/", "whole/checkpoints")),
+                 *((f"train {place} --resume", ["not a run; the run is whole"]) for place in (f"{step}/", "whole/checkpoints")),
                  (f"train small.json --run {step} --resume", ["the run is whole"])]
-        cases_of_files = [("translate file", ["file: a file; give the directory of a run", "--input"]),
+        cases_of_files = [(["translate", "a\nb"], ["a\\nb"]), (["config", "a\nb.json"], ["a\\nb"]), ("translate file", ["file: a file; give the directory of a run", "--input"]),
                           ("eval file", ["file: a file", "directory of a run"]), ("translate corpus", ["corpus"]),
                           ("translate nowhere", ["nowhere"]), ("train nowhere.json", ["nowhere.json"]),
                           ("train small.json --run bad --set data.train=corpus", ["corpus"]),
@@ -426,14 +414,6 @@ class EndToEnd(ProgramTest):
                 with self.subTest(arguments=arguments):
                     self.one_line(*(arguments.split() if isinstance(arguments, str) else arguments), code=code, names=names)
         self.assertEqual(self.files("whole"), before)
-
-    def test_errors_are_one_line_whatever_the_value_holds(self):
-        for arguments in (["config", "small.json", "--set", "model.norm=a\nb"], ["translate", "a\nb"],
-                          ["config", "a\nb.json"]):
-            with self.subTest(arguments=arguments):
-                failed = self.attn(*arguments, code=3 if "norm" not in arguments[-1] else 2)
-                self.assertEqual(len(failed.stderr.splitlines()), 1, failed.stderr)
-                self.assertIn("a\\nb", failed.stderr)
 
     def test_a_change_of_a_resumed_run_is_recorded_and_its_texts_may_move(self):
         start = ["--run", "changed", "--set", "train.steps=20", "train.checkpoint_every=10"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Training by processes of the real torchrun, without MPI: equal bits, a restart by the agent, wrong starts.
+"""Training by processes of the real torchrun, without MPI: equal bits, a restart by the agent.
 
     python3 tests/app/torchrun_test.py path/to/attn
 
@@ -60,18 +60,11 @@ class Torchrun(Group):
         self.same_weights("killed", self.reference("every_two", "--set", "train.checkpoint_every=2"))
         self.assertIn("resum", (self.path / "killed/log.txt").read_text())
 
-    def test_a_wrong_start_is_one_line(self):
-        def alone(**variables):
-            environment = {**os.environ, "TORCHELASTIC_RUN_ID": "1", "TORCHELASTIC_RESTART_COUNT": "0", "WORLD_SIZE": "2",
-                           "RANK": "0", "MASTER_ADDR": "127.0.0.1", **variables}
-            return subprocess.run([self.program, "train", "small.json", "--run", "alone"], cwd=self.path, env=environment,
-                                  capture_output=True, text=True, timeout=100, check=False)
-        for variables, part in (({}, "MASTER_PORT is not set"), ({"MASTER_PORT": "many"}, "MASTER_PORT: many"),
-                                ({"MASTER_PORT": "1"}, "torchrun's store does not answer")):
-            done = alone(**variables)
-            self.assertNotEqual(done.returncode, 0)
-            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-            self.assertIn(part, done.stderr)
+    def test_a_wrong_port_is_one_line(self):
+        started = {**os.environ, "TORCHELASTIC_RUN_ID": "1", "TORCHELASTIC_RESTART_COUNT": "0", "WORLD_SIZE": "2", "RANK": "0",
+                   "MASTER_ADDR": "127.0.0.1"}
+        for variables, part in (({}, "MASTER_PORT is not set"), ({"MASTER_PORT": "many"}, "MASTER_PORT: many")):
+            self.one_line("train", "small.json", "--run", "alone", code=2, names=[part], env=started | variables)
         self.assertFalse((self.path / "alone").exists())
 
 

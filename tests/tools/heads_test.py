@@ -191,25 +191,17 @@ class Heads(ProgramTest):
         printed = self.attn("heads", "run", "--data", "corpus/valid", "--json", "-").stdout
         self.assertEqual(len(json.loads(printed)["heads"]), len(self.attn("heads", "run", "--data", "corpus/valid")
                                                                 .stdout.splitlines()) - 2)
-        self.write("recurrent.json", {**CONFIG, "model": {"architecture": "recurrent", "hidden": 8, "d_model": 8},
-                                      "train": {**CONFIG["train"], "steps": 2}})
-        self.attn("train", "recurrent.json", "--run", "recurrent")
-        self.one_line("heads", "recurrent", "--data", "corpus/valid", code=2, names=["model.architecture"])
-        self.attn("attention", "recurrent", "--source", "corpus/valid.en", "--json", "r.json")
-        written = json.loads((self.path / "r.json").read_text(encoding="utf8"))
-        for entry in written:
-            self.assertLess((torch.tensor(entry["attn"]).sum(-1) - 1).abs().max(), 1e-2)
-        # With input feeding the decoder attends step by step; its weights are those of whole sentences, too.
-        for number, form in enumerate(({"decoder": "luong"}, {"decoder": "gnmt"})):
-            self.write("fed.json", {**CONFIG, "train": {**CONFIG["train"], "steps": 2},
-                                    "model": {"architecture": "recurrent", "hidden": 8, "d_model": 8, "input_feeding": True, **form}})
-            self.attn("train", "fed.json", "--run", f"fed{number}")
-            self.attn("attention", f"fed{number}", "--source", "corpus/valid.en", "--json", "fed.json")
-            for entry in json.loads((self.path / "fed.json").read_text(encoding="utf8")):
+        # Without input feeding, and with it, when the decoder attends step by step.
+        for number, form in enumerate(({}, {"decoder": "luong", "input_feeding": True}, {"decoder": "gnmt", "input_feeding": True})):
+            self.write("recurrent.json", {**CONFIG, "train": {**CONFIG["train"], "steps": 2},
+                                          "model": {"architecture": "recurrent", "hidden": 8, "d_model": 8, **form}})
+            self.attn("train", "recurrent.json", "--run", f"recurrent{number}")
+            self.attn("attention", f"recurrent{number}", "--source", "corpus/valid.en", "--json", "r.json", "--html", "r.html")
+            for entry in json.loads((self.path / "r.json").read_text(encoding="utf8")):
                 weights = torch.tensor(entry["attn"])
                 self.assertEqual(weights.shape, (1, 1, len(entry["left_text"]), len(entry["right_text"])))
                 self.assertLess((weights.sum(-1) - 1).abs().max(), 1e-2)
-            self.attn("attention", f"fed{number}", "--source", "corpus/valid.en", "--html", "fed.html")
+        self.one_line("heads", "recurrent0", "--data", "corpus/valid", code=2, names=["model.architecture"])
 
 
 if __name__ == "__main__":

@@ -40,18 +40,16 @@ class MetricsLog(unittest.TestCase):
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stderr
 
-    def test_mistakes_are_one_line(self):
-        (self.run / "metrics.jsonl").write_text('{"kind": "train", "step": 1}\nnonsense\n')
-        self.assertIn("metrics.jsonl:2: not a record", self.tool("tensorboard", code=1))
-        (self.run / "metrics.jsonl").unlink()
-        for to in ("tensorboard", "wandb"):
-            self.assertRegex(self.tool(to, code=1), "^run/metrics.jsonl: No such file.*; give a run\n$")
-
-    def test_a_missing_package_is_one_line(self):
+    def test_mistakes_and_a_missing_package_are_one_line(self):
         for package in ("tensorboard", "wandb"):
             if not has(package):
                 self.assertEqual(self.tool(package, code=1),
                                  f"metrics_log.py: needs the package {package} (pip install {package})\n")
+        (self.run / "metrics.jsonl").write_text('{"kind": "train", "step": 1}\nnonsense\n')
+        self.assertIn("metrics.jsonl:2: not a record", self.tool("tensorboard", code=1))
+        (self.run / "metrics.jsonl").unlink()
+        for package in ("tensorboard", "wandb"):
+            self.assertRegex(self.tool(package, code=1), "^run/metrics.jsonl: No such file.*; give a run\n$")
 
     @unittest.skipUnless(has("tensorboard"), "no package tensorboard")
     def test_tensorboard_reads_the_events(self):

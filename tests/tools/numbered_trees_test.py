@@ -1,8 +1,9 @@
-"""tools/numbered_trees.py: parses without their text."""
+"""tools/numbered_trees.py: parses without their text; tools/peers/text_lines.py ends lines where attn does."""
 
 import io
 import json
 import lzma
+import re
 import sys
 import tempfile
 import unittest
@@ -56,6 +57,37 @@ class NumberedTrees(unittest.TestCase):
 
     def test_facts_are_complete_or_none(self):
         self.assertRaisesRegex(SystemExit, "expected each of", self.pack, facts=FACTS[1:])
+
+    def test_words_of_a_tree_end_at_ascii_blanks_alone(self):
+        file = self.folder / "gold.ptb"
+        file.write_bytes("(S (NN a\u00a0b) (VB\tc\u2028d\u0085))\n(S (NN e))\n".encode())
+        self.assertEqual(numbered_trees.sentences(file), [["a\u00a0b", "c\u2028d\u0085"], ["e"]])
+
+
+class TextLines(unittest.TestCase):
+    def lines(self, content):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "text"
+            file.write_bytes(content.encode())
+            return numbered_trees.read_lines(file)
+
+    def test_only_line_feeds_end_a_line(self):
+        for character in "\u2028\u2029\u0085\u000b\u000c\u001c\u001d\u001e\r":
+            line = f"one{character}line"
+            self.assertEqual(self.lines(f"{line}\nnext\n"), [line, "next"], ascii(character))
+
+    def test_ends_of_line_and_of_file_are_as_in_training(self):
+        self.assertEqual(self.lines(""), [])
+        self.assertEqual(self.lines("\n"), [""])
+        self.assertEqual(self.lines("a\r\n\r\nb"), ["a", "", "b"])
+        self.assertEqual(self.lines("a\n\nb\n\n"), ["a", "", "b", ""])
+        self.assertEqual(self.lines("\ufeffa\n"), ["a"])
+
+    def test_no_driver_ends_lines_elsewhere(self):
+        for file in sorted(ROOT.glob("tools/peers/*.py")):
+            code = re.sub(r'""".*?"""', "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+            for reading in (r"(?<!__doc__)\.splitlines\(", r"\breadlines?\(", r" as lines:"):
+                self.assertIsNone(re.search(reading, code), file)
 
 
 if __name__ == "__main__":

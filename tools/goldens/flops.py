@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 """Writes tests/model/data/flops.json and flops_architectures.json: FLOPs by PyTorch's counter.
 
-    python3 tools/goldens/flops.py        (needs torch 2.13)
+    python3 tools/goldens/flops.py        (needs torch 2.13 and safetensors)
 
 The models of tools/attn_torch on one sentence pair: torch.utils.flop_counter counts their matrix products as they run.
 Element-wise operations cost nothing there. Transformers: forward and backward; masked positions are counted too, so
 `masked` says how many of the forward operations fall on them: 2 · layers · heads · (d_k + d_v) for each masked pair of
 positions. Other architectures: forward.
 """
-import json
 import sys
 
 import torch
-from optimizers import ROOT
+from optimizers import ROOT, write_json
 from torch.utils.flop_counter import FlopCounterMode
 from transformer_parts import PAPER
 
@@ -119,8 +118,8 @@ def main():
     for c in ARCHITECTURES:
         forward = counted(c, VOCABULARY, SOURCE, TARGET)[0]
         others.append(dict(model=c, vocabulary=VOCABULARY, source=SOURCE, target=TARGET, forward=forward))
-    for name, found in (("flops", rows), ("flops_architectures", others)):
-        (ROOT / f"tests/model/data/{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_json("model/data/flops", rows, 1)
+    write_json("model/data/flops_architectures", others, 1)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 AdamW and Muon are PyTorch's (Muon for the matrices, with its Newton-Schulz steps in float64 instead of bfloat16, AdamW
 for the bias); Lion is algorithm 2 of Chen et al. 2023. Everything is computed in float64 and written as float32.
 """
+import json
 import pathlib
 
 import torch
@@ -47,6 +48,13 @@ def write_tensors(name, tensors):
     save_file({key: tensor.detach().float().contiguous() for key, tensor in tensors.items()}, path,
               metadata={"torch": torch.__version__})
     print(f"{path}: {len(tensors)} tensors, {path.stat().st_size} bytes")
+
+
+def write_json(name, value, indent=None):
+    """tests/NAME.json."""
+    path = ROOT / f"tests/{name}.json"
+    path.write_text(json.dumps(value, indent=indent) + "\n", encoding="utf-8")
+    print(f"{path}: {path.stat().st_size} bytes")
 
 
 def main():

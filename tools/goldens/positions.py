@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
 """Writes tests/model/data/positions.json: T5's buckets and ALiBi's slopes by the transformers library.
 
-    python3 tools/goldens/positions.py        (needs torch 2.13 and transformers 5.24)
+    python3 tools/goldens/positions.py        (needs torch 2.13, transformers 5.24 and safetensors)
 
 The slopes are those of BLOOM; its bias of key j is slope · j, which differs from the published one by a constant for
 each query. If the number of heads is no power of two, the slopes are those of the authors' code
 (github.com/ofirpress/attention_with_linear_biases, get_slopes), which differs from the paper's formula there.
 """
-import json
-import pathlib
-
 import torch
+from optimizers import write_json
 from transformers.models.bloom.modeling_bloom import build_alibi_tensor
 from transformers.models.t5.modeling_t5 import T5Attention
 
@@ -30,9 +28,7 @@ def slopes(heads):
 def main():
     out = {"reach": REACH, "encoder": buckets(True), "decoder": buckets(False),
            "slopes": {str(heads): slopes(heads) for heads in (1, 2, 3, 4, 6, 8, 12, 16)}}
-    path = pathlib.Path(__file__).resolve().parents[2] / "tests/model/data/positions.json"
-    path.write_text(json.dumps(out) + "\n", encoding="utf-8")
-    print(f"{path}: {path.stat().st_size} bytes")
+    write_json("model/data/positions", out)
 
 
 if __name__ == "__main__":

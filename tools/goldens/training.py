@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 """Writes tests/train/data/training.json: learning rates, the z-loss and an average of weights by PyTorch.
 
-    python3 tools/goldens/training.py        (needs torch 2.13)
+    python3 tools/goldens/training.py        (needs torch 2.13 and safetensors)
 
 The schedules are chains of torch.optim.lr_scheduler, whose rates are those of updates 1, 2, …; the z-loss is added to
 torch's cross-entropy with label smoothing and differentiated by autograd; the average is torch.optim.swa_utils', with
 the decay of each update.
 """
-import json
-import pathlib
 from functools import partial
 
 import torch
+from optimizers import write_json
 from torch.optim import lr_scheduler
 from torch.optim.swa_utils import get_ema_avg_fn
 
@@ -66,9 +65,7 @@ def main():
            "cosine": rates((WARMUP - 1, warmup), (STEPS, cosine)),
            "wsd": rates((WARMUP - 1, warmup), (STEPS - DECAY_STEPS - WARMUP, stable), (STEPS, decay)),
            "z_loss": [z_loss(0.01, 0.0), z_loss(0.1, 0.1)], "average": average(0.4)}
-    path = pathlib.Path(__file__).resolve().parents[2] / "tests/train/data/training.json"
-    path.write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
-    print(f"{path}: {path.stat().st_size} bytes")
+    write_json("train/data/training", out, 1)
 
 
 if __name__ == "__main__":

@@ -293,8 +293,7 @@ def read_options(arguments=None):
              "--classes: at least one row, and only with --ragged"),
             (options.ragged and on_gpu and version < [2, 11], "--ragged: needs PyTorch 2.11 (torch.nn.attention.varlen)"),
             (options.ragged and on_gpu and not options.bf16, "--ragged: varlen_attn has no fp32 on a GPU; add --bf16"),
-            (options.bf16_loss and not options.bf16, "--bf16-loss: only with --bf16"),
-            (options.inductor_cache and not options.compile, "--inductor-cache: only with --compile")):
+            (options.bf16_loss and not options.bf16, "--bf16-loss: only with --bf16")):
         if wrong:
             sys.exit(f"pytorch_step: {why}")
     return options
