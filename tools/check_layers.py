@@ -60,14 +60,14 @@ BUDGETS = {
     "kernels/cuda": 1800,
     "model": 6952,
     "data": 6128,
-    "train": 5075,
+    "train": 4682,
     "eval": 7545,
     "report": 1855,
-    "app": 13213,
-    "tests": 20868,
+    "app": 13167,
+    "tests": 20849,
     "run": 311,
 }
-PYTHON_BUDGET = 12885  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 12923  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.
