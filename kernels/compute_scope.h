@@ -38,7 +38,7 @@ class ComputeScope {
   struct Options {
     /// Precision of matrix products; sums, norms, softmax and weights stay float32. bf16 uses bf16
     /// tiles (AMX or AVX-512 BF16) if the CPU supports them, else LibTorch's autocast, which CPUs
-    /// without bf16 instructions only emulate (train/precision.h).
+    /// without bf16 instructions only emulate (train/batch_gradient.h).
     Precision precision = Precision::fp32;
     torch::Device device = torch::kCPU;
     /// Whether fast paths may be taken; false: everything is computed as it is read in model/ and

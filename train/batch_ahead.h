@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
+#include <future>
 #include <optional>
-#include <semaphore>
-#include <thread>
 #include <vector>
 
 #include "data/batches.h"
@@ -18,7 +16,6 @@ struct UpdateBatches {
   std::vector<Batch> batches;
   std::vector<StaticBatch> padded;  ///< the same, if they are padded
   StreamPosition begin, end;
-  std::exception_ptr error;  ///< why there are none
 };
 
 /// Takes the batches of updates from a stream. With `ahead` the stream may be an update further
@@ -31,10 +28,8 @@ class BatchAhead {
   /// `count` batches for each update, padded to classes if there is a rule for them. The stream
   /// must outlive this.
   BatchAhead(BatchStream& stream, int64_t count, bool ahead,
-             const std::optional<ClassRule>& classes = {});
-  ~BatchAhead();
-  BatchAhead(const BatchAhead&) = delete;
-  BatchAhead& operator=(const BatchAhead&) = delete;
+             const std::optional<ClassRule>& classes = {})
+      : stream_(stream), count_(count), ahead_(ahead), classes_(classes) {}
 
   /// The batches of the update after which a run is at `position`. Those that were built ahead are
   /// dropped if this is not where they begin, or if the stream was restored meanwhile; then they
@@ -44,26 +39,23 @@ class BatchAhead {
   /// While it exists a thread may build the next batches, and the stream must not be used.
   class Building {
    public:
-    explicit Building(BatchAhead& batches) : batches_(batches) { batches_.start(); }
-    ~Building() { batches_.wait(); }
+    explicit Building(BatchAhead& batches);
+    ~Building();
     Building(const Building&) = delete;
     Building& operator=(const Building&) = delete;
 
    private:
-    BatchAhead& batches_;
+    std::future<UpdateBatches>& next_;
   };
 
  private:
-  UpdateBatches build() noexcept;
-  void start();
-  void wait();
+  UpdateBatches build();
 
   BatchStream& stream_;
   int64_t count_;
+  bool ahead_;
   std::optional<ClassRule> classes_;
-  std::optional<UpdateBatches> next_;
-  std::binary_semaphore wanted_{0}, built_{0};
-  std::jthread thread_;  // without `ahead` none
+  std::future<UpdateBatches> next_;
 };
 
 }  // namespace attn

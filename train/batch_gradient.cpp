@@ -7,8 +7,8 @@
 
 #include "base/random.h"
 #include "kernels/compute_scope.h"
+#include "kernels/cpu/tiles.h"
 #include "kernels/cuda/host_copy.h"
-#include "train/precision.h"
 
 namespace attn {
 namespace {
@@ -19,16 +19,19 @@ constexpr int64_t kMaxReplicated = int64_t{1} << 28;
 
 }  // namespace
 
+Precision effective_precision(Precision requested, torch::Device device) {
+  return device.is_cpu() && !cpu::has_bf16_instructions() ? Precision::fp32 : requested;
+}
+
 bool divides_among_threads(int64_t threads, int64_t parameters) {
   return (threads - 1) * parameters <= kMaxReplicated;
 }
 
 BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
-                             cpu::SmoothedTargets targets, Communicator& world,
-                             GradientSharing sharing)
-    : world_(world),
-      sharing_(sharing),
-      sum_(world, parameters.gradients.numel(), sharing.wire),
+                             cpu::SmoothedTargets targets, const TrainerProcesses& processes,
+                             Precision wire)
+    : processes_(processes),
+      sum_(processes.world, parameters.gradients.numel(), wire),
       model_(model),
       parameters_(parameters),
       precision_(effective_precision(precision, model.device())),
@@ -80,7 +83,8 @@ LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double 
 }
 
 void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
-  const int64_t own = own_parts(), all = own * world_.size(), first = own * world_.rank();
+  const int64_t own = own_parts(), all = own * processes_.world.size(),
+                first = own * processes_.world.rank();
   const bool whole = all == 1 || batch.sentences == 1;
   const std::vector<Batch> parts = whole ? std::vector<Batch>{batch} : split(batch, all);
   const auto seed_of = [&](int64_t part) {
@@ -109,7 +113,7 @@ void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
 }
 
 void BatchGradient::add(const StaticBatch& batch, double factor, uint64_t seed) {
-  TORCH_CHECK(own_parts() * world_.size() == 1, "padded batches are not divided");
+  TORCH_CHECK(own_parts() * processes_.world.size() == 1, "padded batches are not divided");
   batch.factor.fill_(factor);
   padded_.run(batch, seed);
   losses_ = {{padded_sums_[0], padded_sums_[1]}};
@@ -120,18 +124,6 @@ void BatchGradient::add_padded(const StaticBatch& on_device) {
                                 /*seed=*/0);  // dropout is LibTorch's
   (sums.loss * on_device.factor).backward();
   padded_sums_.add_(torch::stack({sums.loss.detach().to(torch::kFloat64), sums.nll}));
-}
-
-void BatchGradient::sum_gradients() {
-  const auto gradients = [&](int64_t i) -> torch::Tensor& {
-    return i == 0 ? parameters_.gradients : replicas_[i - 1].parameters->gradients;
-  };
-  // Parts are used from the first one, so that an unused one has no used ones below it.
-  tree_sum(own_parts(), [&](int64_t i, int64_t j) {
-    if (replicas_[j - 1].used) gradients(i).add_(gradients(j));
-  });
-  sum_.reduce(parameters_.gradients);
-  if (!sharing_.own_shard_only) sum_.gather_gradients(parameters_.gradients);
 }
 
 torch::Tensor BatchGradient::squares_and_losses() const {
@@ -148,7 +140,8 @@ torch::Tensor BatchGradient::squares_and_losses() const {
 // In the order of blocks, and of batches and their parts: the same with any division.
 UpdateSums BatchGradient::sum_scalars(const torch::Tensor& own) const {
   const auto* first = own.const_data_ptr<double>();
-  const std::vector<std::vector<double>> all = gather_lists(world_, {first, first + own.numel()});
+  const std::vector<std::vector<double>> all =
+      gather_lists(processes_.world, std::vector<double>(first, first + own.numel()));
   const auto losses = static_cast<int64_t>(2 * losses_.size()), parts = 2 * own_parts();
   UpdateSums sums;
   double squares = 0.0;
@@ -169,10 +162,19 @@ UpdateSums BatchGradient::sum_scalars(const torch::Tensor& own) const {
 }
 
 UpdateSums BatchGradient::collect(const std::function<void(const torch::Tensor&)>& meanwhile) {
-  sum_gradients();
+  const auto gradients = [&](int64_t i) -> torch::Tensor& {
+    return i == 0 ? parameters_.gradients : replicas_[i - 1].parameters->gradients;
+  };
+  // Parts are used from the first one, so that an unused one has no used ones below it.
+  tree_sum(own_parts(), [&](int64_t i, int64_t j) {
+    if (replicas_[j - 1].used) gradients(i).add_(gradients(j));
+  });
+  sum_.reduce(parameters_.gradients);
+  if (!processes_.shard_optimizer) sum_.gather_gradients(parameters_.gradients);
   const torch::Tensor own = squares_and_losses();
   HostCopy read(own);
-  if (meanwhile) meanwhile(own);
+  const bool by_device = !on_cpu_path(model_.device()) && processes_.world.size() == 1;
+  if (meanwhile && by_device) meanwhile(own);
   return sum_scalars(read.wait());
 }
 

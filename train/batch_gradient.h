@@ -19,6 +19,9 @@
 
 namespace attn {
 
+/// The precision used on `device`: fp32 on CPUs without bf16 instructions, where emulation is slow.
+Precision effective_precision(Precision requested, torch::Device device);
+
 /// Loss sums over the target tokens of an update, and its gradient norm.
 struct UpdateSums {
   double smoothed = 0.0;
@@ -26,10 +29,13 @@ struct UpdateSums {
   double gradient_norm = 0.0;
 };
 
-/// How gradients are shared by processes.
-struct GradientSharing {
-  Precision wire = Precision::fp32;  ///< type in which they are sent
-  bool own_shard_only = false;       ///< collect() leaves the sum in this process's shard only
+/// The processes of a training run; by default this one alone.
+struct TrainerProcesses {
+  Communicator& world = single_process();
+  /// Each process updates a shard of the parameters and stores only its optimizer state. Not for
+  /// Muon. Does not change results unless gradients are sent in bf16, where updates then use the
+  /// unrounded sum of the gradients.
+  bool shard_optimizer = false;
 };
 
 /// Whether each of a process's threads computes sentences of its own with a replica: the gradients
@@ -47,11 +53,12 @@ bool divides_among_threads(int64_t threads, int64_t parameters);
 /// whose number of threads is a power of 2.
 class BatchGradient {
  public:
-  /// `parameters` are the model's; both and `world` must outlive this. Uses torch's current number
-  /// of threads, which must be the same in all processes.
+  /// `parameters` are the model's; both and the communicator must outlive this. Uses torch's
+  /// current number of threads, which must be the same in all processes. `wire`: the type in which
+  /// gradients are sent.
   BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
-                cpu::SmoothedTargets targets, Communicator& world = single_process(),
-                GradientSharing sharing = {});
+                cpu::SmoothedTargets targets, const TrainerProcesses& processes = {},
+                Precision wire = Precision::fp32);
   BatchGradient(const BatchGradient&) = delete;
   BatchGradient& operator=(const BatchGradient&) = delete;
 
@@ -67,11 +74,18 @@ class BatchGradient {
   void use_graphs(Capture capture, std::function<void(const std::string&)> say) {
     padded_.use(std::move(capture), std::move(say));
   }
-  /// Reduces the gradients of all replicas and processes into the parameters' gradients. Returns
-  /// the sums since zero(), over all processes. Synchronizes with a GPU and with other processes.
-  /// `meanwhile`, of a single process, queues what the host need not wait for: it is given the
+  /// Reduces the gradients of all replicas and processes into the parameters' gradients; with a
+  /// sharded optimizer into those of this process's shard. Returns the sums since zero(), over all
+  /// processes. Synchronizes with a GPU and with other processes. `meanwhile` is only called on a
+  /// GPU's path of a single process, to queue what the host need not wait for: it is given the
   /// square of the gradient norm and each batch's loss and -log p, float64 on the device.
   UpdateSums collect(const std::function<void(const torch::Tensor& sums)>& meanwhile = {});
+  /// With a sharded optimizer, gives every process the weights that the others have updated.
+  void gather_weights() {
+    if (processes_.shard_optimizer) sum_.gather(parameters_.values);
+  }
+  /// How gradients, and with a sharded optimizer its state, are divided among the processes.
+  const GradientSum& sum() const { return sum_; }
 
  private:
   struct Replica {
@@ -84,12 +98,10 @@ class BatchGradient {
   LossSums add_part(Seq2SeqModel& model, const Batch& part, double factor, uint64_t seed);
   int64_t own_parts() const { return static_cast<int64_t>(replicas_.size()) + 1; }
   void add_padded(const StaticBatch& on_device);
-  void sum_gradients();
   torch::Tensor squares_and_losses() const;
   UpdateSums sum_scalars(const torch::Tensor& squares_and_losses) const;
 
-  Communicator& world_;
-  GradientSharing sharing_;
+  TrainerProcesses processes_;
   GradientSum sum_;
 
   Seq2SeqModel& model_;

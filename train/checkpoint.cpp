@@ -1,10 +1,9 @@
 #include "train/checkpoint.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <functional>
 #include <set>
-#include <sstream>
 #include <string_view>
 
 #include "base/error.h"
@@ -46,12 +45,8 @@ class TensorList {
   std::vector<TensorView> views_;
 };
 
-std::string shape_text(std::span<const int64_t> shape) {
-  std::ostringstream text;
-  text << '[';
-  for (size_t i = 0; i < shape.size(); ++i) text << (i ? ", " : "") << shape[i];
-  text << ']';
-  return text.str();
+std::string shape_text(at::IntArrayRef shape) {
+  return c10::str(shape);  // "[20, 16]"
 }
 
 void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem::path& path) {
@@ -96,18 +91,14 @@ void visit_state(State& state, Visit&& visit) {
   visit_evaluation(state, visit);
 }
 
-std::string number_text(int64_t value) {
-  return std::to_string(value);
-}
-std::string number_text(double value) {
-  char buffer[64];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value);  // shortest exact form
-  return {buffer, end.ptr};
-}
-
 // Adds a field to the metadata of a file.
 auto field_writer(std::map<std::string, std::string>& metadata) {
-  return [&metadata](const char* name, const auto& value) { metadata[name] = number_text(value); };
+  return [&metadata](const char* name, const auto& value) {
+    char buffer[64];
+    const auto end =
+        std::to_chars(buffer, buffer + sizeof buffer, value).ptr;  // the shortest exact
+    metadata[name] = std::string(buffer, end);
+  };
 }
 
 // Reads a field from the metadata of a file. Throws DataError.
@@ -131,20 +122,6 @@ void visit_tensors(Trainer& trainer, const OptimizerState& whole,
   if (!trainer.average().exists()) return;
   for (const auto& slot : trainer.parameters().slots()) {
     visit("weights." + slot.name, FlatParameters::view(trainer.parameters().values, slot));
-  }
-}
-
-// Throws DataError for the first tensor that the trainer does not have.
-void check_names(const SafetensorsFile& file, Trainer& trainer, const OptimizerState& whole,
-                 const std::filesystem::path& path) {
-  std::set<std::string> names;
-  visit_tensors(trainer, whole,
-                [&](const std::string& name, const torch::Tensor&) { names.insert(name); });
-  for (const TensorView& view : file.tensors()) {
-    if (names.contains(view.name)) continue;
-    throw DataError(path.string() + ": unexpected tensor " + view.name +
-                    ": this optimizer has no such state; the checkpoint belongs to a different "
-                    "config or version");
   }
 }
 
@@ -255,14 +232,18 @@ void save_training_state(const std::filesystem::path& path, Trainer& trainer,
   tensors.write(path, metadata);
 }
 
-void save_training_state(const std::filesystem::path& path, Trainer& trainer) {
-  save_training_state(path, trainer, trainer.collect_state());
-}
-
 void load_training_state(const std::filesystem::path& path, Trainer& trainer,
                          const OptimizerState& whole) {
   const SafetensorsFile file = open_checked(path);
-  check_names(file, trainer, whole, path);
+  std::set<std::string> names;
+  visit_tensors(trainer, whole,
+                [&](const std::string& name, const torch::Tensor&) { names.insert(name); });
+  for (const TensorView& view : file.tensors()) {
+    if (names.contains(view.name)) continue;
+    throw DataError(path.string() + ": unexpected tensor " + view.name +
+                    ": this optimizer has no such state; the checkpoint belongs to a different "
+                    "config or version");
+  }
   trainer.average().restart();  // the weights just loaded; those of training follow
   visit_tensors(trainer, whole, [&](const std::string& name, const torch::Tensor& values) {
     copy_into(values, file.at(name), path);
@@ -274,10 +255,6 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
     throw DataError(path.string() + ": negative stream position in the metadata");
   }
   trainer.state = state;
-}
-
-void load_training_state(const std::filesystem::path& path, Trainer& trainer) {
-  load_training_state(path, trainer, trainer.collect_state());
 }
 
 void save_evaluation(const std::filesystem::path& path, const TrainState& state) {

@@ -54,15 +54,12 @@ void average_weights(const std::vector<std::filesystem::path>& inputs,
 /// Throws DataError.
 void save_training_state(const std::filesystem::path& path, Trainer& trainer,
                          const OptimizerState& whole);
-/// The same for training by one process.
-void save_training_state(const std::filesystem::path& path, Trainer& trainer);
 
 /// Restores what save_training_state wrote, after load_weights: the optimizer's state into `whole`,
-/// collect_state() of the trainer. Throws DataError for an invalid or mismatched file.
+/// collect_state() of the trainer, which for a single process is the optimizer's own. Throws
+/// DataError for an invalid or mismatched file.
 void load_training_state(const std::filesystem::path& path, Trainer& trainer,
                          const OptimizerState& whole);
-/// The same for training by one process: into its optimizer.
-void load_training_state(const std::filesystem::path& path, Trainer& trainer);
 
 /// Adds to a checkpoint what the evaluations of its step set in the state, if they were made after
 /// it was saved (TrainState::evaluation_pending): metadata without tensors. Throws DataError.

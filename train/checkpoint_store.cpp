@@ -35,20 +35,6 @@ std::optional<int64_t> step_of(std::string_view name) {
   return step;
 }
 
-/// The entries of a folder; none without a folder.
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::error_code error;
-  std::vector<fs::path> entries;
-  fs::directory_iterator it(folder, error);
-  if (error == std::errc::no_such_file_or_directory) return entries;
-  while (!error && it != fs::directory_iterator()) {
-    entries.push_back(it->path());
-    it.increment(error);
-  }
-  if (error) throw_file_error("read", folder, error);
-  return entries;
-}
-
 void remove_checkpoint(const fs::path& checkpoint) {
   const fs::path doomed = checkpoint.string() + temporary_suffix();
   std::error_code error;
@@ -105,16 +91,19 @@ fs::path checkpoint_path(const fs::path& checkpoints, int64_t step) {
   return checkpoints / name_of(step);
 }
 
-std::vector<StoredCheckpoint> list_checkpoints(const fs::path& checkpoints) {
+std::vector<StoredCheckpoint> list_checkpoints(const fs::path& checkpoints) try {
   std::vector<StoredCheckpoint> found;
-  for (const fs::path& entry : entries_of(checkpoints)) {
-    const auto step = step_of(entry.filename().string());
+  if (!fs::exists(checkpoints)) return found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(checkpoints)) {
+    const auto step = step_of(entry.path().filename().string());
     std::error_code ignored;
-    if (step && fs::is_directory(entry, ignored)) found.push_back({*step, entry});
+    if (step && entry.is_directory(ignored)) found.push_back({*step, entry.path()});
   }
   std::sort(found.begin(), found.end(),
             [](const StoredCheckpoint& a, const StoredCheckpoint& b) { return a.step < b.step; });
   return found;
+} catch (const fs::filesystem_error& error) {
+  throw_file_error("read", checkpoints, error.code());
 }
 
 std::vector<StoredCheckpoint> scheduled_checkpoints(const fs::path& checkpoints,

@@ -160,4 +160,8 @@ struct TrainConfig {
   void validate() const;
 };
 
+/// Section 5.3: the learning rate of update `step` (from 1) for a model of width `d_model`, a pure
+/// function (train/schedule.cpp).
+double learning_rate(const TrainConfig& config, int64_t d_model, int64_t step);
+
 }  // namespace attn

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/random.h"
 #include "kernels/compute_scope.h"
 #include "kernels/ops/linear.h"
@@ -71,57 +71,56 @@ Pairs pairs_for(const Seq2SeqModel& model) {
           sequences(target, sizes.target, 0, kSeed + 2000, device).tokens_N};
 }
 
-// The gradients of the parameters are put aside, and back.
-class WithoutGradients {
- public:
-  explicit WithoutGradients(Seq2SeqModel& model) : parameters_(model.parameters()) {
-    for (torch::Tensor& parameter : parameters_) {
-      before_.push_back(parameter.mutable_grad());
-      parameter.mutable_grad() = torch::Tensor();
-    }
-  }
-  ~WithoutGradients() {
-    for (size_t i = 0; i < parameters_.size(); ++i) parameters_[i].mutable_grad() = before_[i];
-  }
-  WithoutGradients(const WithoutGradients&) = delete;
-  WithoutGradients& operator=(const WithoutGradients&) = delete;
-
-  // Those computed since the last call.
-  std::vector<torch::Tensor> take() {
-    std::vector<torch::Tensor> out;
-    for (torch::Tensor& parameter : parameters_) {
-      out.push_back(parameter.grad().defined() ? parameter.grad() : torch::zeros_like(parameter));
-      parameter.mutable_grad() = torch::Tensor();
-    }
-    return out;
-  }
-
- private:
-  std::vector<torch::Tensor> parameters_, before_;
-};
-
 struct Computed {
   double loss = 0.0;
   std::vector<torch::Tensor> gradients;
 };
 
+// The model's own gradients are put aside, and back.
 Computed compute(Seq2SeqModel& model, const Pairs& pairs, ComputeScope::Options options,
-                 bool gradients, WithoutGradients& taken) {
+                 bool gradients) {
   options.device = model.device();
   options.dropout_seed = kSeed;
   const ComputeScope scope(options);
   const torch::AutoGradMode grad_mode(gradients);
+  std::vector<torch::Tensor> parameters = model.parameters(), own;
+  for (torch::Tensor& parameter : parameters) {
+    own.push_back(std::exchange(parameter.mutable_grad(), torch::Tensor()));
+  }
   const LossSums sums =
       output_loss(model, model.forward(pairs.source, pairs.target), pairs.targets_N,
                   smoothed_targets(Smoothing::wrong, 0.1, model.sizes().target));
   if (gradients) sums.loss.backward();
-  return {sums.loss.item<double>(), gradients ? taken.take() : std::vector<torch::Tensor>()};
+  Computed out{.loss = sums.loss.item<double>(), .gradients = {}};
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const torch::Tensor gradient = std::exchange(parameters[i].mutable_grad(), own[i]);
+    if (!gradients) continue;
+    out.gradients.push_back(gradient.defined() ? gradient : torch::zeros_like(parameters[i]));
+  }
+  return out;
+}
+
+// The gradients of weights that are each changed by up to `share` of itself, as rounding would.
+std::vector<torch::Tensor> rounded_gradients(Seq2SeqModel& model, const Pairs& pairs,
+                                             double share) {
+  constexpr double kRadians = 12.9898;  // no rational part of a turn
+  std::vector<torch::Tensor> parameters = model.parameters(), own;
+  {
+    const torch::NoGradGuard no_grad;
+    for (torch::Tensor& parameter : parameters) {
+      own.push_back(parameter.clone());
+      const torch::Tensor change = torch::arange(parameter.numel(), parameter.options());
+      parameter.mul_(change.mul_(kRadians).sin_().mul_(share).add_(1.0).view_as(parameter));
+    }
+  }
+  auto gradients = compute(model, pairs, {.kernels = false}, true).gradients;
+  const torch::NoGradGuard no_grad;
+  for (size_t i = 0; i < parameters.size(); ++i) parameters[i].copy_(own[i]);
+  return gradients;
 }
 
 std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g %%", 100 * share);
-  return text;
+  return format("%.3g %%", 100 * share);
 }
 
 [[noreturn]] void fail(const std::string& what, const std::string& than) {
@@ -133,29 +132,6 @@ std::string percent(double share) {
 struct Bounds {
   double whole, parameter, floor;
   const char* than;
-};
-
-// RAII: the weights, each changed by up to `share` of itself, as rounding would.
-class RoundedWeights {
- public:
-  RoundedWeights(Seq2SeqModel& model, double share) {
-    const torch::NoGradGuard no_grad;
-    for (torch::Tensor& parameter : model.parameters()) {
-      before_.emplace_back(parameter, parameter.clone());
-      const torch::Tensor change = torch::arange(parameter.numel(), parameter.options());
-      parameter.mul_(change.mul_(kRadians).sin_().mul_(share).add_(1.0).view_as(parameter));
-    }
-  }
-  ~RoundedWeights() {
-    const torch::NoGradGuard no_grad;
-    for (auto& [parameter, value] : before_) parameter.copy_(value);
-  }
-  RoundedWeights(const RoundedWeights&) = delete;
-  RoundedWeights& operator=(const RoundedWeights&) = delete;
-
- private:
-  static constexpr double kRadians = 12.9898;  // no rational part of a turn
-  std::vector<std::pair<torch::Tensor, torch::Tensor>> before_;
 };
 
 struct Norms {
@@ -252,10 +228,9 @@ double compare_search(Seq2SeqModel& model, const Pairs& pairs) {
     // A model that has diverged has log-probabilities of -1e5, which float32 rounds to 1e-2.
     const double scale = std::max(1.0, forced_RV.abs().max().item<double>() / kUsualLogProb);
     if (!(difference <= kSearchBound * scale)) {
-      char text[80];
-      std::snprintf(text, sizeof text, "a log-probability of search, by %.3g at position %lld,",
-                    difference, static_cast<long long>(i));
-      fail(text, "teacher forcing by the modules");
+      fail(format("a log-probability of search, by %.3g at position %lld,", difference,
+                  static_cast<long long>(i)),
+           "teacher forcing by the modules");
     }
     largest = std::max(largest, difference);
   }
@@ -265,22 +240,18 @@ double compare_search(Seq2SeqModel& model, const Pairs& pairs) {
 }  // namespace
 
 std::string FastPathDifference::text() const {
-  char line[96];
-  std::snprintf(line, sizeof line, "loss %.0e, gradients %.0e, search %.0e", loss, gradients,
-                search);
-  return line;
+  return format("loss %.0e, gradients %.0e, search %.0e", loss, gradients, search);
 }
 
 FastPathDifference check_fast_paths(Seq2SeqModel& model, const FastPathCheck& check) {
   const Pairs pairs = pairs_for(model);
   const bool training = model.is_training();
   FastPathDifference found;
-  WithoutGradients taken(model);
   // A GPU's dropout masks are LibTorch's, other ones each time.
   model.train(check.gradients && on_cpu_path(model.device()));
-  const Computed exact = compute(model, pairs, {.kernels = false}, check.gradients, taken);
+  const Computed exact = compute(model, pairs, {.kernels = false}, check.gradients);
   PackedWeights fp32(Precision::fp32, check.gradients);
-  const Computed fast = compute(model, pairs, {.packed_weights = &fp32}, check.gradients, taken);
+  const Computed fast = compute(model, pairs, {.packed_weights = &fp32}, check.gradients);
   if (std::isfinite(exact.loss)) {
     found.loss = std::abs(fast.loss - exact.loss) / std::abs(exact.loss);
     if (!(found.loss <= kLossBound)) {
@@ -288,20 +259,17 @@ FastPathDifference check_fast_paths(Seq2SeqModel& model, const FastPathCheck& ch
     }
   }
   if (check.gradients) {
-    const auto rounded = [&](double share, const ComputeScope::Options& options) {
-      const RoundedWeights weights(model, share);
-      return compute(model, pairs, options, true, taken).gradients;
-    };
-    found.gradients = compare_gradients(model, exact.gradients, fast.gradients,
-                                        {kWholeBound, kParameterBound, kFloor, "the modules'"},
-                                        [&] { return rounded(kFp32Rounding, {.kernels = false}); });
+    found.gradients =
+        compare_gradients(model, exact.gradients, fast.gradients,
+                          {kWholeBound, kParameterBound, kFloor, "the modules'"},
+                          [&] { return rounded_gradients(model, pairs, kFp32Rounding); });
     if (check.precision == Precision::bf16) {
       PackedWeights bf16(Precision::bf16);
-      const Computed coarse = compute(
-          model, pairs, {.precision = Precision::bf16, .packed_weights = &bf16}, true, taken);
+      const Computed coarse =
+          compute(model, pairs, {.precision = Precision::bf16, .packed_weights = &bf16}, true);
       compare_gradients(model, fast.gradients, coarse.gradients,
                         {kBf16Whole, kBf16Parameter, kBf16Floor, "the same kernels' in fp32"},
-                        [&] { return rounded(kBf16Rounding, {.kernels = false}); });
+                        [&] { return rounded_gradients(model, pairs, kBf16Rounding); });
     }
   }
   model.eval();

@@ -47,11 +47,10 @@ torch::Tensor orthogonalized(const torch::Tensor& matrix) {
 }
 
 Muon::Muon(const MuonOptions& options, FlatParameters& parameters)
-    : Optimizer(parameters, whole_range(parameters)),
+    : Optimizer(parameters, whole_range(parameters), groups_of(parameters, true), {"momentum"}),
       options_(options),
       rest_(options.rest, parameters, groups_of(parameters, false), whole_range(parameters)),
-      momentum_(zero_state()),
-      matrices_(groups_of(parameters, true)) {
+      momentum_(Optimizer::state()[0]) {
   for (const auto& slot : parameters.slots()) {
     if (slot.hidden_matrix) slots_.push_back(&slot);
   }
@@ -90,7 +89,7 @@ std::vector<torch::Tensor> Muon::state() const {
 }
 
 void Muon::visit_state(const std::vector<torch::Tensor>& whole, const VisitState& visit) const {
-  visit_views(visit, "momentum", whole.at(0), matrices_);
+  Optimizer::visit_state(whole, visit);
   rest_.visit_state({whole.begin() + 1, whole.end()}, visit);
 }
 

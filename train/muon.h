@@ -27,8 +27,7 @@ class Muon : public Optimizer {
   MuonOptions options_;
   Adam rest_;
   torch::Tensor momentum_;                          // [P]; unused parts stay untouched pages
-  std::vector<RateGroup> matrices_;                 // ranges of the hidden matrices
-  std::vector<const FlatParameters::Slot*> slots_;  // and their slots
+  std::vector<const FlatParameters::Slot*> slots_;  // of the hidden matrices
 };
 
 }  // namespace attn

@@ -32,8 +32,6 @@ struct StepReport {
   int64_t target_tokens = 0;
   int64_t source_tokens = 0;
   int64_t sentences = 0;
-  int64_t sent_bytes = 0;              ///< to other processes
-  double communication_seconds = 0.0;  ///< waiting for others included
 };
 
 }  // namespace attn

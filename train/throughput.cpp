@@ -19,9 +19,7 @@ void Throughput::add(const StepReport& report) {
   sums_.loss += report.loss * tokens;
   sums_.nll += report.nll * tokens;
   sums_.tokens += tokens;
-  sums_.updates += 1.0;
-  sums_.sent_bytes += static_cast<double>(report.sent_bytes);
-  sums_.communication_seconds += report.communication_seconds;
+  ++sums_.updates;
   latest_ = report;
 }
 
@@ -29,7 +27,6 @@ TrainingInterval Throughput::interval() const {
   const double here = seconds_here();
   const double elapsed = std::max(here - sums_.began, 1e-9);
   const double tokens = std::max(sums_.tokens, 1.0);
-  const double updates = std::max(sums_.updates, 1.0);
   const double per_step =
       here / static_cast<double>(std::max<int64_t>(latest_.step - first_step_, 1));
   return {.step = latest_.step,
@@ -40,8 +37,7 @@ TrainingInterval Throughput::interval() const {
           .tokens_per_second = sums_.tokens / elapsed,
           .seconds = earlier_ + here,
           .seconds_left = per_step * static_cast<double>(last_step_ - latest_.step),
-          .sent_bytes = sums_.sent_bytes / updates,
-          .communication_seconds = sums_.communication_seconds / updates};
+          .updates = sums_.updates};
 }
 
 TrainingInterval Throughput::take_interval() {

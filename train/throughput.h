@@ -16,7 +16,7 @@ struct TrainingInterval {
   double tokens_per_second = 0.0;                   ///< target tokens
   double seconds = 0.0;       ///< training time so far, including earlier processes
   double seconds_left = 0.0;  ///< until the last step
-  double sent_bytes = 0.0, communication_seconds = 0.0;  ///< means per update of this process
+  int64_t updates = 0;        ///< in the interval
 };
 
 class Throughput {
@@ -36,9 +36,8 @@ class Throughput {
  private:
   using Clock = std::chrono::steady_clock;
   struct Sums {
-    double loss = 0.0, nll = 0.0, tokens = 0.0;
-    double updates = 0.0, sent_bytes = 0.0, communication_seconds = 0.0;
-    double began = 0.0;
+    double loss = 0.0, nll = 0.0, tokens = 0.0, began = 0.0;
+    int64_t updates = 0;
   };
   double seconds_here() const;
 

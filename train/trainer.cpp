@@ -4,20 +4,19 @@
 #include <cmath>
 #include <sstream>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/compute_scope.h"
-#include "train/schedule.h"
 
 namespace attn {
 namespace {
 
-[[noreturn]] void stop_not_finite(const char* what, double value, int64_t step,
-                                  std::span<const Batch> batches, const EncodedCorpus& corpus) {
+void require_finite(const char* what, double value, int64_t step, std::span<const Batch> batches,
+                    const EncodedCorpus& corpus) {
+  if (std::isfinite(value)) return;
   std::ostringstream text;
   text << "step " << step << ": the " << what << " is " << value
        << (batches.size() == 1 ? " on a batch with" : " on batches of which the first has");
@@ -53,22 +52,21 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch) {
 Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, BatchStream& stream,
                  const TrainerProcesses& processes, const std::optional<ClassRule>& classes)
     : config_(config),
-      world_(processes.world),
-      shard_optimizer_(processes.shard_optimizer),
+      processes_(processes),
       seed_(seed),
       model_(model),
       corpus_(stream.corpus()),
-      classes_(pads_batches(model, world_) ? classes : std::nullopt),
+      classes_(pads_batches(model, processes.world) ? classes : std::nullopt),
       batches_(stream, config.accumulate, !on_cpu_path(model.device()), classes_),
       parameters_(model),
-      sum_(world_, parameters_.values.numel(), Precision::fp32),
-      optimizer_(make_optimizer(config.optimizer, parameters_, model.hidden_rate(),
-                                is_sharded() ? sum_.own() : whole_range(parameters_))),
-      average_(config.ema, parameters_),
       gradient_(model, parameters_, config.precision,
                 training_targets(config, model.sizes().target,
                                  stream.corpus().vocabularies().never_target()),
-                world_, {.wire = config.reduce, .own_shard_only = is_sharded()}) {}
+                processes, config.reduce),
+      optimizer_(make_optimizer(
+          config.optimizer, parameters_, model.hidden_rate(),
+          processes.shard_optimizer ? gradient_.sum().own() : whole_range(parameters_))),
+      average_(config.ema, parameters_) {}
 
 void Trainer::use_graphs(std::function<void(const std::string&)> say) {
   if (!model_.device().is_cuda()) return;
@@ -76,20 +74,18 @@ void Trainer::use_graphs(std::function<void(const std::string&)> say) {
   if (classes_ && capture) return use_graphs(std::move(capture), std::move(say));
   const std::string varies = varies_within_class(model_);
   say("no CUDA graphs: " +
-      (world_.size() > 1 ? "several processes"
-       : !varies.empty() ? varies
-                         : "this build found no headers of CUDA") +
+      (processes_.world.size() > 1 ? "several processes"
+       : !varies.empty()           ? varies
+                                   : "this build found no headers of CUDA") +
       "; kernels are launched one by one");
 }
 
 StepReport Trainer::step() {
   const SideStream stream(model_.device());
-  StepReport report{.step = state.step + 1};
-  world_.take_traffic();
   const UpdateBatches taken = batches_.take(state.stream);
   const BatchAhead::Building next(batches_);
-  const std::vector<Batch>& batches = taken.batches;
-  for (const Batch& batch : batches) {
+  StepReport report{.step = state.step + 1};
+  for (const Batch& batch : taken.batches) {
     report.target_tokens += batch.target_tokens;
     report.source_tokens += batch.source_tokens;
     report.sentences += batch.sentences;
@@ -97,41 +93,31 @@ StepReport Trainer::step() {
   // Divided by all target tokens of the update, so that accumulation equals one large batch.
   const double tokens = static_cast<double>(report.target_tokens);
   gradient_.zero();
-  {
-    const LongWork working(world_);  // others may have finished their parts long ago
-    for (size_t i = 0; i < batches.size(); ++i) {
-      const uint64_t seed = dropout_seed(seed_, report.step, static_cast<int64_t>(i));
-      if (classes_) {
-        gradient_.add(taken.padded[i], 1.0 / tokens, seed);
-      } else {
-        gradient_.add(batches[i], 1.0 / tokens, seed);
-      }
+  for (size_t i = 0; i < taken.batches.size(); ++i) {
+    const uint64_t seed = dropout_seed(seed_, report.step, static_cast<int64_t>(i));
+    if (classes_) {
+      gradient_.add(taken.padded[i], 1.0 / tokens, seed);
+    } else {
+      gradient_.add(taken.batches[i], 1.0 / tokens, seed);
     }
   }
   report.learning_rate = learning_rate(config_, model_.width(), report.step);
   bool queued = false;
-  const auto queue = [&](const torch::Tensor& of) { queued = queue_update(report, of); };
-  const bool by_device = !on_cpu_path(model_.device()) && world_.size() == 1;
-  const UpdateSums sums = by_device ? gradient_.collect(queue) : gradient_.collect();
+  const UpdateSums sums = gradient_.collect(
+      [&](const torch::Tensor& on_device) { queued = queue_update(report, on_device); });
   report.loss = sums.smoothed / tokens;
   report.nll = sums.nll / tokens;
   report.gradient_norm = sums.gradient_norm;
-  if (!std::isfinite(report.loss))
-    stop_not_finite("loss", report.loss, report.step, batches, corpus_);
-  if (!std::isfinite(report.gradient_norm)) {
-    stop_not_finite("gradient norm", report.gradient_norm, report.step, batches, corpus_);
-  }
+  require_finite("loss", report.loss, report.step, taken.batches, corpus_);
+  require_finite("gradient norm", report.gradient_norm, report.step, taken.batches, corpus_);
   if (!queued) {
     if (config_.clip_norm > 0 && report.gradient_norm > config_.clip_norm) {
       parameters_.gradients.mul_(config_.clip_norm / report.gradient_norm);
     }
     optimizer_->update(report.learning_rate, report.step);
   }
-  if (is_sharded()) sum_.gather(parameters_.values);
+  gradient_.gather_weights();
   average_.update(report.step);
-  const Traffic traffic = world_.take_traffic();
-  report.sent_bytes = traffic.sent_bytes;
-  report.communication_seconds = traffic.seconds;
   state.step = report.step;
   state.stream = taken.end;
   state.target_tokens += report.target_tokens;
@@ -163,25 +149,25 @@ void Trainer::check_memory(const Batch& batch) {
 
 OptimizerState Trainer::collect_state() {
   OptimizerState whole{optimizer_->state()};
-  if (!is_sharded()) return whole;
+  if (!processes_.shard_optimizer) return whole;
   for (torch::Tensor& tensor : whole.tensors) {
-    tensor = gather_to_first(world_, sum_.shards(), tensor);
+    tensor = gather_to_first(processes_.world, gradient_.sum().shards(), tensor);
   }
   return whole;
 }
 
 void Trainer::distribute(const OptimizerState& whole) {
-  static_assert(std::is_trivially_copyable_v<TrainState>);
-  if (world_.size() == 1) return;
-  state = from_first(world_, state);
-  broadcast(world_, parameters_.values);
-  if (average_.exists()) broadcast(world_, average_.values());
+  Communicator& world = processes_.world;
+  if (world.size() == 1) return;
+  state = from_first(world, state);
+  broadcast(world, parameters_.values);
+  if (average_.exists()) broadcast(world, average_.values());
   const std::vector<torch::Tensor> own = optimizer_->state();
   for (size_t i = 0; i < own.size(); ++i) {
-    if (is_sharded()) {
-      scatter_from_first(world_, sum_.shards(), whole.tensors.at(i), own[i]);
+    if (processes_.shard_optimizer) {
+      scatter_from_first(world, gradient_.sum().shards(), whole.tensors.at(i), own[i]);
     } else {
-      broadcast(world_, own[i]);
+      broadcast(world, own[i]);
     }
   }
 }

@@ -35,15 +35,6 @@ class NonFiniteLoss : public std::runtime_error {
 /// ones. Distinct for up to 2^40 steps and kMaxAccumulated batches per update.
 uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch);
 
-/// The processes of a training run; by default this one alone.
-struct TrainerProcesses {
-  Communicator& world = single_process();
-  /// Each process updates a shard of the parameters and stores only its optimizer state. Not for
-  /// Muon. Does not change results unless train.reduce is bf16, where updates then use the
-  /// unrounded sum of the gradients.
-  bool shard_optimizer = false;
-};
-
 /// The tensors of the optimizer's state (Optimizer::state) for all parameters, [P] each.
 struct OptimizerState {
   std::vector<torch::Tensor> tensors;
@@ -90,20 +81,18 @@ class Trainer {
 
  private:
   bool queue_update(const StepReport& report, const torch::Tensor& sums);
-  bool is_sharded() const { return shard_optimizer_ && world_.size() > 1; }
+
   TrainConfig config_;
-  Communicator& world_;
-  bool shard_optimizer_;
+  TrainerProcesses processes_;
   uint64_t seed_;
   Seq2SeqModel& model_;
   const EncodedCorpus& corpus_;
   std::optional<ClassRule> classes_;
   BatchAhead batches_;
   FlatParameters parameters_;
-  GradientSum sum_;
+  BatchGradient gradient_;
   std::unique_ptr<Optimizer> optimizer_;
   WeightAverage average_;
-  BatchGradient gradient_;
 };
 
 }  // namespace attn

@@ -23,7 +23,7 @@
 #include "base/format.h"
 #include "base/json_config.h"
 #include "eval/tasks/translator.h"
-#include "train/precision.h"
+#include "train/batch_gradient.h"
 
 namespace attn {
 namespace {

@@ -24,7 +24,7 @@
 #include "model/layers/layer.h"
 #include "model/transformer/mixer.h"
 #include "model/transformer/mixer_cost.h"
-#include "train/precision.h"
+#include "train/batch_gradient.h"
 
 namespace attn {
 namespace {

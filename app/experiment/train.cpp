@@ -170,10 +170,8 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
   TrainingRun training(experiment, run, options.resume, context, options.patience, world,
                        options.changes);
   if (!threads.empty()) training.note(threads);
-  if (world.size() > 1) {
-    const std::string binding = binding_note(processes, context.threads.has_value());
-    if (!binding.empty()) training.note(binding);
-  }
+  const std::string binding = binding_note(processes, context.threads.has_value());
+  if (!binding.empty()) training.note(binding);
   if (training.finished()) {
     require_same_result(run, experiment);
     training.write_result();

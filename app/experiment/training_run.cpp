@@ -17,7 +17,6 @@
 #include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
-#include "train/precision.h"
 
 namespace attn {
 namespace fs = std::filesystem;
@@ -188,6 +187,7 @@ LoopEnd TrainingRun::run() {
       record_changes();
       update_config();
     });
+    world_.take_traffic();  // of the start; the log has that of updates
     end = train_loop(*trainer_, experiment_.train, callbacks());
     if (end == LoopEnd::finished && step() < experiment_.train.steps) {
       progress_->log(
@@ -301,8 +301,10 @@ void TrainingRun::log_interval(const TrainingInterval& interval) {
                                      {"tokens_per_second", interval.tokens_per_second},
                                      {"seconds", interval.seconds}};
   if (world_.size() > 1) {
-    fields.emplace_back("sent_bytes", interval.sent_bytes);
-    fields.emplace_back("communication_seconds", interval.communication_seconds);
+    const Traffic traffic = world_.take_traffic();
+    const double updates = static_cast<double>(interval.updates);
+    fields.emplace_back("sent_bytes", static_cast<double>(traffic.sent_bytes) / updates);
+    fields.emplace_back("communication_seconds", traffic.seconds / updates);
   }
   metrics_->write("train", fields);
 }

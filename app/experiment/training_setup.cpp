@@ -25,7 +25,6 @@
 #include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
-#include "train/precision.h"
 
 namespace attn {
 namespace fs = std::filesystem;
@@ -115,7 +114,7 @@ TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, b
 }
 
 void TrainingRun::prepare(bool resume) {
-  world_.set_timeout([seconds = experiment_.runtime.timeout] { return seconds; });
+  world_.set_timeout(experiment_.runtime.timeout);
   on_all_ranks(world_, [&] {  // before a process writes what it makes of another text
     TextHashes hashes;
     texts_ = training_keys(experiment_.data, hashes);

@@ -1,5 +1,7 @@
 #include "app/machine/launcher.h"
 
+#include <utility>
+
 #include "base/parse_number.h"
 
 namespace attn {
@@ -13,32 +15,23 @@ std::optional<int64_t> number(const Get& get, const char* name) {
   return parse_number<int64_t>(text);
 }
 
-struct Variables {
-  const char* size;
-  const char* rank;
-};
 // Open MPI's mpirun; MPICH's mpiexec and others that speak PMI; srun; a Slurm job's shell, which
 // has no process of its own for each task.
-constexpr Variables kLaunchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-                                    {"PMI_SIZE", "PMI_RANK"},
-                                    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
-                                    {"SLURM_NTASKS", "SLURM_PROCID"}};
-
-bool from_slurm(const Launch& launch) {
-  return launch.said.starts_with("SLURM_");
-}
+constexpr std::pair<const char*, const char*> kLaunchers[] = {  // sizes and ranks
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+    {"PMI_SIZE", "PMI_RANK"},
+    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
+    {"SLURM_NTASKS", "SLURM_PROCID"}};
 
 }  // namespace
 
 std::optional<Launch> find_launch(const Get& get) {
-  if (get("TORCHELASTIC_RUN_ID") != nullptr) {
-    const auto size = number(get, "WORLD_SIZE"), rank = number(get, "RANK");
-    if (size && rank) {
-      return Launch{.said = "torchrun: WORLD_SIZE=" + std::to_string(*size),
-                    .processes = *size,
-                    .rank = *rank,
-                    .torchrun = true};
-    }
+  const auto torch_size = number(get, "WORLD_SIZE"), torch_rank = number(get, "RANK");
+  if (get("TORCHELASTIC_RUN_ID") != nullptr && torch_size && torch_rank) {
+    return Launch{.said = "torchrun: WORLD_SIZE=" + std::to_string(*torch_size),
+                  .processes = *torch_size,
+                  .rank = *torch_rank,
+                  .torchrun = true};
   }
   const bool connected = get("PMIX_RANK") != nullptr || get("PMI_RANK") != nullptr ||
                          get("OMPI_COMM_WORLD_SIZE") != nullptr;
@@ -64,12 +57,11 @@ std::optional<std::string> wrong_launch(const Launch& launch, bool with_mpi) {
            "openmpi-bin; ATTN_MPI=1 ./run build), or start one process";
   }
   if (launch.connected) return std::nullopt;
-  if (from_slurm(launch)) {
-    return launch.said +
-           ", but this process is not connected to the others; start it with srun --mpi=pmix, with "
-           "mpirun where srun --mpi=list has no pmix, or alone after unset SLURM_NTASKS";
-  }
-  return launch.said + ", but this process is not connected to the others; start it with mpirun";
+  return launch.said + ", but this process is not connected to the others; start it with " +
+         (launch.said.starts_with("SLURM_")
+              ? "srun --mpi=pmix, with mpirun where srun --mpi=list has no pmix, or alone after "
+                "unset SLURM_NTASKS"
+              : "mpirun");
 }
 
 }  // namespace attn

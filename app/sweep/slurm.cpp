@@ -9,7 +9,7 @@
 #include "app/sweep/status.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "train/parallel/mpi_communicator.h"
+#include "train/parallel/communicator.h"
 
 namespace attn {
 namespace {

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Training by several processes with the real mpirun: equal bits, resumption, killed and hanging processes, wrong starts.
+"""Training by several processes with the real mpirun: equal bits, resumption, killed and hanging processes, faults of
+NCCL, wrong starts.
 
     python3 tests/app/distributed_test.py path/to/attn
 
@@ -9,6 +10,7 @@ at as many random moments (default 2).
 import contextlib
 import json
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -18,7 +20,7 @@ import sys
 import time
 import unittest
 
-from program import ProgramTest, skip, small_config
+from program import ProgramTest, note_skipped, skip, small_config
 
 CONFIG = small_config(10, steps=30, accumulate=2, clip_norm=0.5, log_every=10, checkpoint_every=7, keep_last=0)
 MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
@@ -46,11 +48,11 @@ class Group(ProgramTest):
         cls.attn("generate", "corpus", "--train", "1500", "--valid", "50", "--test", "30")
         cls.write("small.json", CONFIG)
 
-    def start_group(self, processes, *arguments, threads=1, mpirun=(), **options):
+    def start_group(self, processes, *arguments, threads=1, mpirun=(), environment=None, **options):
         command = [*MPIRUN, *mpirun, "-np", str(processes), self.program,
                    *(["--threads", str(threads)] if threads else []), *arguments]
         return subprocess.Popen(command, cwd=self.path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, **options)
+                                stderr=subprocess.PIPE, text=True, env={**ENVIRONMENT, **(environment or {})}, **options)
 
     def group(self, processes, *arguments, code=0, **options):
         process = self.start_group(processes, *arguments, **options)
@@ -269,6 +271,42 @@ class Faults(Group):
         last = max(int(path.name[5:]) for path in (self.path / "stopped/checkpoints").glob("step-*"))
         error = self.group(2, "train", "stopped", "--resume", "--set", f"train.steps={last + 5}")
         self.assertIn(f"finished at step {last + 5}", error)
+
+
+class Nccl(Group):
+    """Gradients over a stand-in for NCCL (tests/support/nccl_stub.cpp), by a GPU's path on CPUs."""
+
+    FOLDER = os.environ.get("ATTN_NCCL_FOLDER")  # of the stand-in, if not beside the program
+    HANGING = "a process is hanging or was stopped; resume with --resume"
+    FAULTS = {"init_error:1": "NCCL: unhandled system error", "init_hangs:1": HANGING, "stalls:0:3": HANGING,
+              "async_error:1:3": "NCCL: remote process exited", "dies:1:3": "NCCL: remote process exited"}
+
+    def train(self, run, *arguments, fault="", code=0):
+        environment = {"ATTN_DEVICE_PATH": "gpu", "LD_LIBRARY_PATH": str(self.FOLDER), "ATTN_NCCL_STUB": fault}
+        return self.group(2, "train", "nccl.json", "--run", run, "--set", "runtime.timeout=2", *arguments, code=code,
+                          environment=environment)
+
+    def test_a_fault_ends_all_within_the_timeout_and_the_run_goes_on_to_the_bit(self):
+        self.FOLDER = self.FOLDER or pathlib.Path(self.program).parents[1] / "tests/nccl"
+        linked = subprocess.run(["ldd", self.program], capture_output=True, text=True, check=False).stdout
+        if not (pathlib.Path(self.FOLDER) / "libnccl.so.2").exists() or "libnccl" in linked:
+            note_skipped("training over the stub of NCCL: it was not built, or this LibTorch has the real one")
+            return
+        self.write("nccl.json", {**CONFIG, "eval": [], "train": {**CONFIG["train"], "steps": 8, "checkpoint_every": 100}})
+        began = time.monotonic()
+        self.train("undisturbed")
+        undisturbed = time.monotonic() - began
+        self.train("disturbed", "--set", "train.steps=2")
+        for fault, reason in self.FAULTS.items():
+            with self.subTest(fault=fault):
+                began = time.monotonic()
+                messages = self.messages(self.train("disturbed", "--resume", fault=fault, code=1))
+                self.assertLess(time.monotonic() - began, undisturbed + 2 + 10)
+                self.assertIn(len(messages), (1, 2), messages)  # one of each process that was not killed first
+                for message in messages:
+                    self.assertTrue(reason in message or self.HANGING in message, message)
+        self.train("disturbed", "--resume", fault="slow:1")  # for longer than the timeout in all
+        self.same_weights("disturbed", "undisturbed")
 
 
 class WrongStarts(Group):

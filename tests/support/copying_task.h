@@ -8,7 +8,6 @@
 #include "data/batches.h"
 #include "model/transformer/transformer.h"
 #include "tests/support/models.h"
-#include "train/adam.h"
 #include "train/trainer.h"
 
 namespace attn::testing {
@@ -46,11 +45,6 @@ inline TrainConfig copying_training() {
   config.warmup = 5;
   config.learning_rate = 0.003;
   return config;
-}
-
-/// The optimizer of a trainer with the default one.
-inline Adam& adam_of(Trainer& trainer) {
-  return dynamic_cast<Adam&>(trainer.optimizer());
 }
 
 /// A complete training set-up, created from seeds.

@@ -1,12 +1,13 @@
 // A stand-in for NCCL without GPUs, as libnccl.so.2: the functions that train/parallel looks up,
 // over Unix sockets between threads or processes of one machine. Like NCCL it works in the
-// background: receive buffers hold kPoison until a message has come, and nothing is complete before
-// ncclStubIsDone() says so, which a test can hold back (ncclStubHold).
+// background: receive buffers hold kPoison until a message has come, and an exchange is in progress
+// (ncclCommGetAsyncError) until then, or for as long as a test holds it back (ncclStubHold).
 //
 // Faults, of one rank, by the environment: ATTN_NCCL_STUB=FAULT:RANK with
 //   init_error   its initialization fails             init_hangs   it never ends
 //   async_error  its first exchange reports an error  stalls       it never sends
 //   dies         it closes its connections            slow         it sends after 0.3 s
+// or FAULT:RANK:N, from the N-th exchange on.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -31,7 +32,7 @@ constexpr int kSuccess = 0, kSystemError = 2, kRemoteError = 6, kInProgress = 7;
 constexpr int kPoison = 0xA5;
 
 struct Id {
-  char folder[128];
+  char name[128];
 };
 
 struct Message {
@@ -45,7 +46,8 @@ std::atomic<bool> held = false;
 
 struct Communicator {
   int rank, size;
-  std::string folder, fault;
+  std::string name, fault;
+  int first = 1;  // exchange with a fault
   std::vector<int> sockets;
   std::atomic<int> state = kInProgress;
   std::atomic<bool> stopped = false;
@@ -68,10 +70,12 @@ struct Communicator {
     }
   }
 
+  // Linux's abstract names are no files, so that nothing is left of a process that dies.
   sockaddr_un address_of(int of_rank) const {
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
-    std::snprintf(address.sun_path, sizeof address.sun_path, "%s/%d", folder.c_str(), of_rank);
+    std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "%s/%d", name.c_str(),
+                  of_rank);
     return address;
   }
 
@@ -120,21 +124,22 @@ struct Communicator {
   void run() {
     if (fault == "init_hangs" || !connect_all()) return;
     state = kSuccess;
-    while (true) {
+    for (int exchanged = 1;; ++exchanged) {
       std::unique_lock lock(mutex);
       queued.wait(lock, [&] { return stopped || !exchanges.empty(); });
       if (stopped) return;
       std::vector<Message>& exchange = exchanges.front();
       lock.unlock();
-      if (fault == "dies") close_all();
-      if (fault == "dies" || fault == "async_error") return void(state = kRemoteError);
-      if (fault == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      const std::string now = exchanged >= first ? fault : "";
+      if (now == "dies") close_all();
+      if (now == "dies" || now == "async_error") return void(state = kRemoteError);
+      if (now == "slow") std::this_thread::sleep_for(std::chrono::milliseconds(300));
       for (bool complete = false; !complete && !stopped;) {
         complete = true;
         for (Message& message : exchange) {
           if (message.done == message.size) continue;
           complete = false;
-          if (fault == "stalls" && !message.receives) continue;
+          if (now == "stalls" && !message.receives) continue;
           if (!move(message)) return void(state = kRemoteError);
         }
         if (!complete) std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -160,17 +165,20 @@ int add(int peer, bool receives, void* data, size_t size, void* communicator) {
 extern "C" {
 
 int ncclGetUniqueId(Id* id) {
-  std::strcpy(id->folder, "/tmp/attn-nccl-XXXXXX");
-  return ::mkdtemp(id->folder) != nullptr ? kSuccess : kSystemError;
+  static std::atomic<int> count = 0;
+  std::snprintf(id->name, sizeof id->name, "attn-nccl-%d-%d", ::getpid(), ++count);
+  return kSuccess;
 }
 
 int ncclCommInitRankConfig(void** communicator, int size, Id id, int rank, void* /*config*/) {
-  auto* const made = new Communicator{.rank = rank, .size = size, .folder = id.folder};
-  const char* const faults = std::getenv("ATTN_NCCL_STUB");
-  const std::string text = faults != nullptr ? faults : "";
-  const size_t colon = text.find(':');
-  if (colon != std::string::npos && std::stoi(text.substr(colon + 1)) == rank) {
-    made->fault = text.substr(0, colon);
+  auto* const made = new Communicator{.rank = rank, .size = size, .name = id.name};
+  const char* const set = std::getenv("ATTN_NCCL_STUB");
+  const char* const faults = set != nullptr ? set : "";
+  char fault[32] = {};
+  int of_rank = -1;
+  if (std::sscanf(faults, "%31[a-z_]:%d:%d", fault, &of_rank, &made->first) >= 2 &&
+      of_rank == rank) {
+    made->fault = fault;
   }
   *communicator = made;
   if (made->fault == "init_error") return kSystemError;
@@ -184,7 +192,10 @@ int ncclCommAbort(void* communicator) {
 }
 
 int ncclCommGetAsyncError(void* communicator, int* result) {
-  *result = static_cast<Communicator*>(communicator)->state;
+  auto* const of = static_cast<Communicator*>(communicator);
+  const std::lock_guard lock(of->mutex);
+  *result = of->state;
+  if (of->state == kSuccess && (held || !of->exchanges.empty())) *result = kInProgress;
   return kSuccess;
 }
 
@@ -226,13 +237,6 @@ int ncclGroupEnd() {
 const char* ncclGetErrorString(int result) {
   return result == kRemoteError ? "remote process exited or there was a network error"
                                 : "unhandled system error";
-}
-
-/// Whether all exchanges of the communicator that this thread used last have ended.
-bool ncclStubIsDone() {
-  if (held || last == nullptr) return !held;
-  const std::lock_guard lock(last->mutex);
-  return last->exchanges.empty();
 }
 
 /// While true, nothing is reported as done.

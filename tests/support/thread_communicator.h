@@ -28,7 +28,8 @@ class ThreadCommunicator : public Communicator {
   [[noreturn]] void abort(int code) override { std::_Exit(code); }
 
  private:
-  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
+  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from,
+                   MessageMemory /*memory*/) override {
     shared_.messages[static_cast<size_t>(rank_)].assign(to.begin(), to.end());
     shared_.meeting.arrive_and_wait();
     for (size_t r = 0; r < from.size(); ++r) {

@@ -1,4 +1,4 @@
-#include "train/batch_class.h"
+#include "train/static_batch.h"
 
 #include <algorithm>
 #include <numeric>

@@ -199,10 +199,10 @@ TEST_CASE("training on a GPU has the same weights with graphs, without, and resu
     CHECK(eager->trainer.step().loss == graphs->trainer.step().loss);
     if (i != 20) continue;
     save_weights(weights_file, *graphs->model);
-    save_training_state(state_file, graphs->trainer);
+    save_training_state(state_file, graphs->trainer, graphs->trainer.collect_state());
   }
   load_weights(weights_file, *resumed->model);
-  load_training_state(state_file, resumed->trainer);
+  load_training_state(state_file, resumed->trainer, resumed->trainer.collect_state());
   resumed->stream.restore(resumed->trainer.state.stream);
   while (resumed->trainer.state.step < 40) resumed->trainer.step();
   CHECK(torch::equal(eager->weights(), graphs->weights()));

@@ -195,7 +195,7 @@ class KilledRun {
     Trainer& trainer = run.task.trainer;
     if (saved_) {
       load_weights(weights_, *run.task.model);
-      load_training_state(state_, trainer);
+      load_training_state(state_, trainer, trainer.collect_state());
       if (trainer.state.evaluation_pending != 0 && std::filesystem::exists(evaluation_)) {
         load_evaluation(evaluation_, trainer.state);
       }
@@ -220,7 +220,7 @@ class KilledRun {
       act([&] {
         std::filesystem::remove(evaluation_);
         save_weights(weights_, *run.task.model);
-        save_training_state(state_, trainer);
+        save_training_state(state_, trainer, trainer.collect_state());
         saved_ = true;
       });
     };

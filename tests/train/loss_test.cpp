@@ -13,7 +13,7 @@
 #include "tests/support/golden_json.h"
 #include "tests/support/hardware.h"
 #include "tests/support/tensors.h"
-#include "train/batch_class.h"
+#include "train/static_batch.h"
 
 using namespace attn;
 using testing::max_difference;

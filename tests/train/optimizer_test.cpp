@@ -88,12 +88,12 @@ void save(const std::filesystem::path& folder, Setup& setup) {
     const AveragedWeights averaged(setup.trainer.average());
     save_weights(folder / "model.safetensors", *setup.model);
   }
-  save_training_state(folder / "state.safetensors", setup.trainer);
+  save_training_state(folder / "state.safetensors", setup.trainer, setup.trainer.collect_state());
 }
 
 void load(const std::filesystem::path& folder, Setup& setup) {
   load_weights(folder / "model.safetensors", *setup.model);
-  load_training_state(folder / "state.safetensors", setup.trainer);
+  load_training_state(folder / "state.safetensors", setup.trainer, setup.trainer.collect_state());
   setup.stream.restore(setup.trainer.state.stream);
 }
 
@@ -271,10 +271,12 @@ TEST_CASE("a state of another optimizer, or with other tensors, is rejected by n
   Setup adam, lion(training_with(OptimizerKind::lion));
   adam.trainer.step();
   save(directory.path(), adam);
-  CHECK_THROWS_WITH(load_training_state(directory.path() / "state.safetensors", lion.trainer),
+  CHECK_THROWS_WITH(load_training_state(directory.path() / "state.safetensors", lion.trainer,
+                                        lion.trainer.collect_state()),
                     testing::contains("first_moment.") && testing::contains("different config"));
   save(directory.path(), lion);
-  CHECK_THROWS_WITH(load_training_state(directory.path() / "state.safetensors", adam.trainer),
+  CHECK_THROWS_WITH(load_training_state(directory.path() / "state.safetensors", adam.trainer,
+                                        adam.trainer.collect_state()),
                     testing::contains("momentum."));
 }
 

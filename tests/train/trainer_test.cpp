@@ -19,8 +19,6 @@
 #include "tests/support/threads.h"
 #include "train/adam.h"
 #include "train/checkpoint.h"
-#include "train/precision.h"
-#include "train/schedule.h"
 
 using namespace attn;
 using testing::copying_corpus;
@@ -60,11 +58,13 @@ TEST_CASE("a resumed run is bit-identical to an uninterrupted one, also with bat
   Setup first;
   for (int i = 0; i < 11; ++i) first.trainer.step();
   save_weights(directory.path() / "model.safetensors", *first.model);
-  save_training_state(directory.path() / "state.safetensors", first.trainer);
+  save_training_state(directory.path() / "state.safetensors", first.trainer,
+                      first.trainer.collect_state());
   Setup second;
   for (int i = 0; i < 3; ++i) second.trainer.step();  // whatever it did before is forgotten
   load_weights(directory.path() / "model.safetensors", *second.model);
-  load_training_state(directory.path() / "state.safetensors", second.trainer);
+  load_training_state(directory.path() / "state.safetensors", second.trainer,
+                      second.trainer.collect_state());
   second.stream.restore(second.trainer.state.stream);
   CHECK(second.trainer.state.step == 11);
   while (second.trainer.state.step < 23) second.trainer.step();
@@ -214,12 +214,12 @@ TEST_CASE("Adam's moments decay to 0 and never are subnormal") {
     adam.update(0.001, step);
     flat.gradients.zero_();
     if (step % 10 == 0) {
-      REQUIRE(subnormal(adam.first_moment) == 0);
-      REQUIRE(subnormal(adam.second_moment) == 0);
+      REQUIRE(subnormal(adam.state()[0]) == 0);
+      REQUIRE(subnormal(adam.state()[1]) == 0);
     }
   }
-  CHECK(adam.first_moment.abs().max().item<float>() == 0.0f);
-  CHECK(adam.second_moment.max().item<float>() == 0.0f);
+  CHECK(adam.state()[0].abs().max().item<float>() == 0.0f);
+  CHECK(adam.state()[1].max().item<float>() == 0.0f);
 }
 
 TEST_CASE(
@@ -231,11 +231,11 @@ TEST_CASE(
     FlatParameters flat(*layer);
     Adam adam(AdamOptions{}, flat);
     flat.gradients.zero_();
-    adam.first_moment.fill_(1e-40);
-    adam.second_moment.fill_(1.18e-38);
+    adam.state()[0].fill_(1e-40);
+    adam.state()[1].fill_(1.18e-38);
     adam.update(0.001, 1000);
-    CHECK(adam.first_moment.abs().max().item<float>() == 0.0f);
-    CHECK(adam.second_moment.max().item<float>() == 0.0f);
+    CHECK(adam.state()[0].abs().max().item<float>() == 0.0f);
+    CHECK(adam.state()[1].max().item<float>() == 0.0f);
     const torch::Tensor small = torch::full({1 << 20}, 1e-40f);
     CHECK(subnormal(small * 2) == small.numel());
   }
@@ -251,7 +251,7 @@ TEST_CASE("Adam's update is LibTorch's bit for bit, by any number of threads") {
   FlatParameters flat(*layer);
   Adam adam(config, flat);
   const std::vector<torch::Tensor> values{flat.values.clone()}, gradients{flat.gradients},
-      first{adam.first_moment.clone()}, second{adam.second_moment.clone()};
+      first{adam.state()[0].clone()}, second{adam.state()[1].clone()};
   for (int64_t step = 1; step <= 20; ++step) {
     flat.gradients.normal_();
     adam.update(0.01, step);
@@ -265,8 +265,8 @@ TEST_CASE("Adam's update is LibTorch's bit for bit, by any number of threads") {
     }
   }
   CHECK(torch::equal(flat.values, values[0]));
-  CHECK(torch::equal(adam.first_moment, first[0]));
-  CHECK(torch::equal(adam.second_moment, second[0]));
+  CHECK(torch::equal(adam.state()[0], first[0]));
+  CHECK(torch::equal(adam.state()[1], second[0]));
 }
 
 TEST_CASE("a non-finite loss stops before the update and names the training pairs") {
@@ -287,13 +287,13 @@ TEST_CASE("a non-finite loss stops before the update and names the training pair
     setup.model->embeddings.shared[5][0] = std::numeric_limits<float>::infinity();
   }
   const torch::Tensor before = setup.weights();
-  const torch::Tensor moments = testing::adam_of(setup.trainer).first_moment.clone();
+  const torch::Tensor moments = setup.trainer.optimizer().state()[0].clone();
   CHECK_THROWS_WITH(setup.trainer.step(),
                     testing::contains("step 2") &&
                         testing::contains("training pairs of " + second_batch()) &&
                         testing::contains("weights were not updated"));
   CHECK(torch::equal(before.nan_to_num(), setup.weights().nan_to_num()));
-  CHECK(torch::equal(moments, testing::adam_of(setup.trainer).first_moment));
+  CHECK(torch::equal(moments, setup.trainer.optimizer().state()[0]));
   CHECK(setup.trainer.state.step == 1);
 }
 

@@ -1,10 +1,9 @@
 // The processes that train one model together, and what they send to each other.
 #pragma once
 
-#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -24,6 +23,9 @@ class CommunicationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Where the messages of an exchange are.
+enum class MessageMemory { host, device };
+
 /// What this process has sent to others, and the time it has spent on it, waiting included.
 struct Traffic {
   int64_t sent_bytes = 0;
@@ -31,8 +33,9 @@ struct Traffic {
 };
 
 /// A group of processes, numbered from 0. Every call is collective: all processes make it, in the
-/// same order. There is no all-reduce, since a library's order of addition depends on its version,
-/// the sizes and the network (see train/parallel/gradient_sum.h).
+/// same order. Between calls a process may work for as long as it likes: heartbeats tell the others
+/// that it is alive. There is no all-reduce, since a library's order of addition depends on its
+/// version, the sizes and the network (see train/parallel/gradient_sum.h).
 class Communicator {
  public:
   Communicator() = default;
@@ -45,21 +48,16 @@ class Communicator {
   bool is_rank_zero() const { return rank() == 0; }
 
   /// An all-to-all exchange: sends to[r] to process r and receives its message into from[r], for
-  /// all r, this process included. The sizes must agree. Throws CommunicationError.
-  void exchange(std::span<const ConstBytes> to, std::span<const Bytes> from);
-  /// The same with memory of this process's GPU. Requires reaches_device().
-  void exchange_device(std::span<const ConstBytes> to, std::span<const Bytes> from);
+  /// all r, this process included. The sizes must agree. Memory of this process's GPU requires
+  /// reaches_device(). Throws CommunicationError.
+  void exchange(std::span<const ConstBytes> to, std::span<const Bytes> from,
+                MessageMemory memory = MessageMemory::host);
   /// Whether memory of a GPU can be exchanged without a copy to the host.
   virtual bool reaches_device() const { return false; }
 
-  /// Seconds that others wait for a process without a message from it, by default 60; called while
-  /// waiting.
-  void set_timeout(std::function<double()> seconds) { timeout_ = std::move(seconds); }
-  double timeout() const { return timeout_(); }
-  /// Until end_work() this process does not communicate, possibly for longer than the timeout, but
-  /// sends heartbeats to the others. See LongWork.
-  virtual void begin_work() {}
-  virtual void end_work() {}
+  /// Seconds that others wait for a process without a message or heartbeat from it, by default 60.
+  virtual void set_timeout(double seconds) { timeout_ = seconds; }
+  double timeout() const { return timeout_; }
 
   /// Shuts down the communication of this process; the last call.
   virtual void leave() {}
@@ -67,44 +65,31 @@ class Communicator {
   [[noreturn]] virtual void abort(int code) = 0;
 
   /// The traffic since the last call.
-  Traffic take_traffic();
+  Traffic take_traffic() { return std::exchange(traffic_, {}); }
 
  private:
-  virtual void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from) = 0;
-  virtual void do_exchange_device(std::span<const ConstBytes> to, std::span<const Bytes> from);
+  virtual void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from,
+                           MessageMemory memory) = 0;
 
   Traffic traffic_;
-  std::function<double()> timeout_ = [] { return 60.0; };
+  std::atomic<double> timeout_ = 60.0;
 };
 
 /// The group of one process: the default. One object for the program.
 Communicator& single_process();
 
-/// RAII: this process works without communicating (evaluation, checkpoints, reading data).
-class LongWork {
- public:
-  explicit LongWork(Communicator& world) : world_(world) { world_.begin_work(); }
-  ~LongWork() { world_.end_work(); }
-  LongWork(const LongWork&) = delete;
-  LongWork& operator=(const LongWork&) = delete;
-
- private:
-  Communicator& world_;
-};
-
 /// Overwrites `bytes` in all processes with those of the first.
 void broadcast(Communicator& world, Bytes bytes);
-
-/// Every process's bytes, in the order of ranks; own.size() bytes each.
-std::vector<std::byte> gather_bytes(Communicator& world, ConstBytes own);
 
 /// Every process's value, in the order of ranks.
 template <class Value>
 std::vector<Value> gather(Communicator& world, const Value& own) {
   static_assert(std::is_trivially_copyable_v<Value>);
-  const std::vector<std::byte> all = gather_bytes(world, std::as_bytes(std::span(&own, 1)));
   std::vector<Value> values(static_cast<size_t>(world.size()));
-  std::copy(all.begin(), all.end(), std::as_writable_bytes(std::span(values)).begin());
+  std::vector<Bytes> from;
+  for (Value& value : values) from.push_back(std::as_writable_bytes(std::span(&value, 1)));
+  const std::vector<ConstBytes> to(values.size(), std::as_bytes(std::span(&own, 1)));
+  world.exchange(to, from);
   return values;
 }
 
@@ -116,9 +101,23 @@ Value from_first(Communicator& world, Value value) {
   return value;
 }
 
-/// Every process's text, in the order of ranks.
-std::vector<std::string> gather_texts(Communicator& world, const std::string& own);
-/// Every process's numbers, in the order of ranks.
-std::vector<std::vector<double>> gather_lists(Communicator& world, const std::vector<double>& own);
+/// Every process's string or vector of numbers, in the order of ranks; they may differ in length.
+template <class List>
+std::vector<List> gather_lists(Communicator& world, const List& own) {
+  std::vector<List> all;
+  for (const size_t length : gather(world, own.size())) all.emplace_back(length, 0);
+  std::vector<Bytes> from;
+  for (List& list : all) from.push_back(std::as_writable_bytes(std::span(list)));
+  const std::vector<ConstBytes> to(all.size(), std::as_bytes(std::span(own)));
+  world.exchange(to, from);
+  return all;
+}
+
+/// Whether this build has MPI (the CMake option ATTN_WITH_MPI).
+bool has_mpi();
+
+/// The processes started by mpirun or srun. Initializes MPI; only once in a process, which must not
+/// fork afterwards. Throws CommunicationError, also in a build without MPI.
+std::unique_ptr<Communicator> join_mpi();
 
 }  // namespace attn

@@ -17,24 +17,17 @@ torch::Tensor part(const torch::Tensor& flat, FlatRange range) {
   return flat.narrow(0, range.begin, range.size());
 }
 
+// Undefined tensors are empty messages.
 void exchange(Communicator& world, const std::vector<torch::Tensor>& to,
-              const std::vector<torch::Tensor>& from) {
-  std::vector<ConstBytes> outgoing;
-  std::vector<Bytes> incoming;
-  bool device = false;
-  for (const torch::Tensor& tensor : to) {
-    outgoing.push_back(tensor.defined() ? memory_of(tensor) : Bytes());
-    device |= tensor.defined() && !tensor.is_cpu();
-  }
-  for (const torch::Tensor& tensor : from) {
-    incoming.push_back(tensor.defined() ? memory_of(tensor) : Bytes());
-    device |= tensor.defined() && !tensor.is_cpu();
-  }
-  if (device) {
-    world.exchange_device(outgoing, incoming);
-  } else {
-    world.exchange(outgoing, incoming);
-  }
+              const std::vector<torch::Tensor>& from, MessageMemory memory = MessageMemory::host) {
+  const auto messages = [](const std::vector<torch::Tensor>& tensors) {
+    std::vector<Bytes> all;
+    for (const auto& tensor : tensors)
+      all.push_back(tensor.defined() ? memory_of(tensor) : Bytes());
+    return all;
+  };
+  const std::vector<Bytes> sent = messages(to);
+  world.exchange(std::vector<ConstBytes>(sent.begin(), sent.end()), messages(from), memory);
 }
 
 // The sum of the squares of up to kNormBlock floats, in 16 partial sums that fit vector registers.
@@ -56,70 +49,58 @@ double squares(const float* values, int64_t count) {
 }  // namespace
 
 GradientSum::GradientSum(Communicator& world, int64_t floats, Precision wire)
-    : world_(world), shards_(floats, world.size()), wire_(wire) {}
+    : world_(world),
+      memory_(world.reaches_device() ? MessageMemory::device : MessageMemory::host),
+      shards_(floats, world.size()),
+      wire_(wire) {}
+
+torch::Tensor GradientSum::reachable(const torch::Tensor& flat) const {
+  return memory_ == MessageMemory::device ? flat : flat.cpu();
+}
 
 void GradientSum::reduce(const torch::Tensor& gradients) {
   if (world_.size() == 1) return;
   const torch::NoGradGuard no_grad;
-  if (!needs_host(gradients)) return reduce_on(gradients);
-  const torch::Tensor host = gradients.cpu();
-  reduce_on(host);
-  part(gradients, own()).copy_(part(host, own()));
-}
-
-void GradientSum::reduce_on(const torch::Tensor& buffer) {
   const torch::ScalarType type = wire_ == Precision::bf16 ? torch::kBFloat16 : torch::kFloat32;
   const int64_t rank = world_.rank(), size = world_.size();
-  if (!received_.defined()) {
-    received_ = torch::empty({size, own().size()}, buffer.options().dtype(type));
-  }
-  const torch::Tensor sent = buffer.to(type);  // the buffer itself in fp32
+  const torch::Tensor buffer = reachable(gradients), sent = buffer.to(type);  // fp32: the buffer
+  if (!received_.defined()) received_ = torch::empty({size, own().size()}, sent.options());
   std::vector<torch::Tensor> to(size), from(size);
   for (int64_t r = 0; r < size; ++r) {
     if (r == rank) continue;  // its own part is added as it is
     to[r] = part(sent, shards_.of(r));
     from[r] = received_[r];
   }
-  exchange(world_, to, from);
+  exchange(world_, to, from, memory_);
   std::vector<torch::Tensor> parts(size);
   for (int64_t r = 0; r < size; ++r) {
     parts[r] = r == rank ? part(buffer, own()) : received_[r].to(torch::kFloat32);
   }
   tree_sum(size, [&](int64_t i, int64_t j) { parts[i].add_(parts[j]); });
-  if (rank != 0) part(buffer, own()).copy_(parts[0]);
+  if (!parts[0].is_alias_of(gradients)) part(gradients, own()).copy_(parts[0]);
 }
 
 void GradientSum::gather_gradients(const torch::Tensor& gradients) {
   if (world_.size() == 1) return;
   if (wire_ == Precision::fp32) return gather(gradients);
   const torch::NoGradGuard no_grad;
-  const torch::Tensor rounded = torch::empty(
-      gradients.sizes(), gradients.options()
-                             .dtype(torch::kBFloat16)
-                             .device(needs_host(gradients) ? torch::kCPU : gradients.device()));
-  part(rounded, own()).copy_(part(gradients, own()));
-  gather_on(rounded);
+  const torch::Tensor rounded = gradients.to(torch::kBFloat16);
+  gather(rounded);
   gradients.copy_(rounded);
 }
 
 void GradientSum::gather(const torch::Tensor& flat) {
   if (world_.size() == 1) return;
   const torch::NoGradGuard no_grad;
-  if (!needs_host(flat)) return gather_on(flat);
-  const torch::Tensor host = flat.cpu();
-  gather_on(host);
-  flat.copy_(host);
-}
-
-void GradientSum::gather_on(const torch::Tensor& flat) {
-  const int64_t rank = world_.rank(), size = world_.size();
-  std::vector<torch::Tensor> to(size), from(size);
-  for (int64_t r = 0; r < size; ++r) {
-    if (r == rank) continue;
-    to[r] = part(flat, own());
-    from[r] = part(flat, shards_.of(r));
+  const torch::Tensor buffer = reachable(flat);
+  std::vector<torch::Tensor> to(world_.size()), from(world_.size());
+  for (int64_t r = 0; r < world_.size(); ++r) {
+    if (r == world_.rank()) continue;
+    to[r] = part(buffer, own());
+    from[r] = part(buffer, shards_.of(r));
   }
-  exchange(world_, to, from);
+  exchange(world_, to, from, memory_);
+  if (!buffer.is_same(flat)) flat.copy_(buffer);
 }
 
 torch::Tensor block_squares(const torch::Tensor& flat) {
@@ -147,6 +128,7 @@ void broadcast(Communicator& world, const torch::Tensor& tensor) {
 }
 
 torch::Tensor gather_to_first(Communicator& world, const Shards& shards, const torch::Tensor& own) {
+  if (world.size() == 1) return own;
   const torch::NoGradGuard no_grad;
   std::vector<torch::Tensor> to(world.size()), from(world.size());
   to[0] = own.cpu();

@@ -33,13 +33,11 @@ class GradientSum {
   FlatRange own() const { return shards_.of(world_.rank()); }
 
  private:
-  void reduce_on(const torch::Tensor& buffer);
-  void gather_on(const torch::Tensor& flat);
-  bool needs_host(const torch::Tensor& flat) const {
-    return !flat.is_cpu() && !world_.reaches_device();
-  }
+  // The buffer, or its copy on the host if only that can be exchanged.
+  torch::Tensor reachable(const torch::Tensor& flat) const;
 
   Communicator& world_;
+  MessageMemory memory_;
   Shards shards_;
   Precision wire_;
   torch::Tensor received_;  // [n, own shard] in the type of the wire
@@ -53,7 +51,7 @@ torch::Tensor block_squares(const torch::Tensor& flat);
 void broadcast(Communicator& world, const torch::Tensor& tensor);
 
 /// The first process's copy of a buffer whose shards lie with the processes: [P] on the host; the
-/// others get an undefined tensor. `own`: this process's shard.
+/// others get an undefined tensor. `own`: this process's shard. `own` itself for a single process.
 torch::Tensor gather_to_first(Communicator& world, const Shards& shards, const torch::Tensor& own);
 
 /// The counterpart: gives every process its shard of the first's `whole` ([P] on the host).

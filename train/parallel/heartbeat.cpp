@@ -8,27 +8,15 @@
 
 namespace attn {
 
-void Heartbeat::begin(std::function<bool()> beat, std::function<double()> timeout) {
-  if (thread_.joinable()) return;
-  working_ = true;
-  thread_ = std::thread([this, beat = std::move(beat), timeout = std::move(timeout)] {
-    std::unique_lock lock(mutex_);
-    while (working_ && beat()) {
-      const auto rest = std::chrono::duration<double>(std::min(0.5, timeout() / 8));
-      ended_.wait_for(lock, rest, [this] { return !working_; });
-    }
-  });
-}
-
-void Heartbeat::end() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    working_ = false;
-  }
-  ended_.notify_all();
-  thread_.join();
-}
+Heartbeat::Heartbeat(const Communicator& world, std::function<void()> beat)
+    : thread_([this, &world, beat = std::move(beat)](const std::stop_token& stop) {
+        std::unique_lock lock(mutex_);
+        while (!stop.stop_requested()) {
+          beat();
+          const std::chrono::duration<double> rest(std::min(0.5, world.timeout() / 8));
+          ended_.wait_for(lock, stop, rest, [] { return false; });
+        }
+      }) {}
 
 void Silence::last(double seconds, int64_t peer, double timeout) {
   seconds_ += std::min(seconds, 1.0);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -11,28 +10,22 @@
 
 namespace attn {
 
-/// The beats of a process that works (LongWork), on a thread of its own.
+/// The heartbeats of a process, on a thread of its own, while it does not communicate.
 class Heartbeat {
  public:
-  Heartbeat() = default;
-  ~Heartbeat() { end(); }
-  Heartbeat(const Heartbeat&) = delete;
-  Heartbeat& operator=(const Heartbeat&) = delete;
+  /// Calls `beat` eight times in the timeout of `world`, and at least twice a second.
+  Heartbeat(const Communicator& world, std::function<void()> beat);
 
-  /// Calls `beat` now and, until end(), eight times in `timeout` seconds and at least twice a
-  /// second; no more once it returns false. Nothing if it has begun.
-  void begin(std::function<bool()> beat, std::function<double()> timeout);
-  /// Waits for the last call. Nothing unless it has begun.
-  void end();
+  /// No beat while the lock is held.
+  std::unique_lock<std::mutex> pause() { return std::unique_lock(mutex_); }
 
  private:
-  std::thread thread_;
   std::mutex mutex_;
-  std::condition_variable ended_;
-  bool working_ = false;
+  std::condition_variable_any ended_;
+  std::jthread thread_;
 };
 
-/// The seconds without a message or beat from a process that is awaited.
+/// The seconds without a message or heartbeat from a process that is awaited.
 class Silence {
  public:
   void broken() { seconds_ = 0.0; }

@@ -1,11 +1,15 @@
-#include "train/parallel/mpi_communicator.h"
+#include "train/parallel/communicator.h"
 
+#ifdef ATTN_MPI
 #include <mpi.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <optional>
+#include <set>
 #include <thread>
+#include <utility>
 
 #include "train/parallel/heartbeat.h"
 
@@ -30,25 +34,17 @@ void check(int code) {
 // with brief pauses.
 constexpr size_t kSmall = 1 << 16;
 
-// Pauses that grow while a message is awaited: at first this process only offers its core to
-// others; a wait for an evaluation takes next to no time of it. Brief ones stay so.
-class Pause {
- public:
-  explicit Pause(bool brief) : brief_(brief) {}
-  void operator()() {
-    const double waited = std::chrono::duration<double>(Clock::now() - begin_).count();
-    if (waited < 2e-4) {
-      std::this_thread::yield();
-    } else {
-      // Not yield(): on a machine with other work that gives up a whole time slice.
-      std::this_thread::sleep_for(std::chrono::microseconds(brief_ || waited < 0.1 ? 20 : 2000));
-    }
-  }
+// Pauses that grow with the seconds that a message is awaited: at first this process only offers
+// its core to others; a wait for an evaluation takes next to no time of it. Brief ones stay so.
+void pause(double waited, bool brief) {
+  if (waited < 2e-4) return std::this_thread::yield();
+  // Not yield(): on a machine with other work that gives up a whole time slice.
+  std::this_thread::sleep_for(std::chrono::microseconds(brief || waited < 0.1 ? 20 : 2000));
+}
 
- private:
-  bool brief_;
-  Clock::time_point begin_ = Clock::now();
-};
+double seconds_between(Clock::time_point begin, Clock::time_point end) {
+  return std::chrono::duration<double>(end - begin).count();
+}
 
 class MpiCommunicator : public Communicator {
  public:
@@ -63,25 +59,21 @@ class MpiCommunicator : public Communicator {
     check(MPI_Comm_rank(comm_, &rank_));
     check(MPI_Comm_size(comm_, &size_));
     silent_.resize(static_cast<size_t>(size_));
+    if (size_ > 1) heartbeat_.emplace(*this, [this] { beat(); });
   }
-  ~MpiCommunicator() override { end_work(); }
 
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return size_; }
 
-  void begin_work() override {
-    if (size_ > 1) heartbeat_.begin([this] { return beat(); }, [this] { return timeout(); });
-  }
-  void end_work() override { heartbeat_.end(); }
-
   void leave() override {
-    end_work();
+    heartbeat_.reset();
     gather(*this, 0);  // MPI_Finalize waits at full speed, this does not
     hear_beats();
     MPI_Finalize();
   }
 
   [[noreturn]] void abort(int code) override {
+    heartbeat_.reset();
     MPI_Abort(MPI_COMM_WORLD, code);
     std::_Exit(code);
   }
@@ -92,7 +84,10 @@ class MpiCommunicator : public Communicator {
     std::vector<int> peers;
   };
 
-  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
+  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from,
+                   MessageMemory /*memory*/) override {
+    std::unique_lock<std::mutex> paused;
+    if (heartbeat_) paused = heartbeat_->pause();
     std::vector<ConstBytes> ready_to(to.size());
     std::vector<Bytes> ready_from(to.size());
     static std::byte sign{1};
@@ -113,56 +108,49 @@ class MpiCommunicator : public Communicator {
   void transfer(std::span<const ConstBytes> to, std::span<const Bytes> from, bool brief_pauses) {
     Pending pending;
     // In turns, so that not all send to the same process first.
-    for (int k = 1; k < size_; ++k) receive(from[(rank_ + size_ - k) % size_], k, pending);
-    for (int k = 1; k < size_; ++k) send(to[(rank_ + k) % size_], k, pending);
+    for (int k = 1; k < size_; ++k) {
+      const int peer = (rank_ + size_ - k) % size_;
+      post(from[peer], peer, pending, [&](std::byte* data, int count, MPI_Request* request) {
+        return MPI_Irecv(data, count, MPI_BYTE, peer, kData, comm_, request);
+      });
+    }
+    for (int k = 1; k < size_; ++k) {
+      const int peer = (rank_ + k) % size_;
+      post(to[peer], peer, pending, [&](const std::byte* data, int count, MPI_Request* request) {
+        return MPI_Isend(data, count, MPI_BYTE, peer, kData, comm_, request);
+      });
+    }
     wait(pending, brief_pauses);
   }
 
-  void receive(Bytes bytes, int distance, Pending& pending) {
-    const int peer = (rank_ + size_ - distance) % size_;
-    for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kMaxPiece))) {
-      const auto count = static_cast<int>(std::min(bytes.size(), kMaxPiece));
+  // Calls start(data, count, request) for the pieces of a message.
+  template <class Byte, class Start>
+  static void post(std::span<Byte> bytes, int peer, Pending& pending, const Start& start) {
+    for (size_t begin = 0; begin < bytes.size(); begin += kMaxPiece) {
+      const auto count = static_cast<int>(std::min(bytes.size() - begin, kMaxPiece));
       pending.peers.push_back(peer);
-      check(MPI_Irecv(bytes.data(), count, MPI_BYTE, peer, kData, comm_,
-                      &pending.requests.emplace_back(MPI_REQUEST_NULL)));
-    }
-  }
-
-  void send(ConstBytes bytes, int distance, Pending& pending) {
-    const int peer = (rank_ + distance) % size_;
-    for (; !bytes.empty(); bytes = bytes.subspan(std::min(bytes.size(), kMaxPiece))) {
-      const auto count = static_cast<int>(std::min(bytes.size(), kMaxPiece));
-      pending.peers.push_back(peer);
-      check(MPI_Isend(bytes.data(), count, MPI_BYTE, peer, kData, comm_,
-                      &pending.requests.emplace_back(MPI_REQUEST_NULL)));
+      check(start(bytes.data() + begin, count, &pending.requests.emplace_back(MPI_REQUEST_NULL)));
     }
   }
 
   void wait(Pending& pending, bool brief_pauses) {
     std::fill(silent_.begin(), silent_.end(), Silence());
     std::vector<int> done(pending.requests.size());
-    Clock::time_point looked = Clock::now();
-    for (Pause pause(brief_pauses);; pause()) {
+    const Clock::time_point begin = Clock::now();
+    for (Clock::time_point looked = begin;; pause(seconds_between(begin, looked), brief_pauses)) {
       int count = 0;
       check(MPI_Testsome(static_cast<int>(pending.requests.size()), pending.requests.data(), &count,
                          done.data(), MPI_STATUSES_IGNORE));
       if (count == MPI_UNDEFINED) return;  // none is left
       for (int i = 0; i < count; ++i) silent_[pending.peers[done[i]]].broken();
       hear_beats();
-      const auto now = Clock::now();
-      count_silence(pending, std::chrono::duration<double>(now - looked).count());
-      looked = now;
-    }
-  }
-
-  // Counts `seconds` for the processes that are awaited.
-  void count_silence(const Pending& pending, double seconds) {
-    std::vector<bool> awaited(silent_.size());
-    for (size_t i = 0; i < pending.requests.size(); ++i) {
-      if (pending.requests[i] != MPI_REQUEST_NULL) awaited[pending.peers[i]] = true;
-    }
-    for (size_t peer = 0; peer < awaited.size(); ++peer) {
-      if (awaited[peer]) silent_[peer].last(seconds, static_cast<int64_t>(peer), timeout());
+      const Clock::time_point now = Clock::now();
+      const double seconds = seconds_between(std::exchange(looked, now), now);
+      std::set<int> awaited;
+      for (size_t i = 0; i < pending.requests.size(); ++i) {
+        if (pending.requests[i] != MPI_REQUEST_NULL) awaited.insert(pending.peers[i]);
+      }
+      for (const int peer : awaited) silent_[peer].last(seconds, peer, timeout());
     }
   }
 
@@ -179,7 +167,7 @@ class MpiCommunicator : public Communicator {
   }
 
   // In a thread of its own, while the main thread makes no call of MPI.
-  bool beat() {
+  void beat() {
     static const char sign = 1;
     for (int peer = 0; peer < size_; ++peer) {
       if (peer == rank_) continue;
@@ -190,23 +178,34 @@ class MpiCommunicator : public Communicator {
     }
     int there = 0;  // lets MPI make progress
     MPI_Iprobe(MPI_ANY_SOURCE, kBeat, comm_, &there, MPI_STATUS_IGNORE);
-    return true;
   }
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   std::vector<Silence> silent_;  // by rank
-  Heartbeat heartbeat_;
+  std::optional<Heartbeat> heartbeat_;
 };
 
 }  // namespace
+}  // namespace attn
+#endif
+
+namespace attn {
 
 bool has_mpi() {
+#ifdef ATTN_MPI
   return true;
+#else
+  return false;
+#endif
 }
 
 std::unique_ptr<Communicator> join_mpi() {
+#ifdef ATTN_MPI
   return std::make_unique<MpiCommunicator>();
+#else
+  throw CommunicationError("built without MPI");
+#endif
 }
 
 }  // namespace attn

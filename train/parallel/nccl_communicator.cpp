@@ -3,10 +3,11 @@
 #include <c10/core/Stream.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
-#include <cstdlib>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -77,36 +78,21 @@ const NcclLibrary& nccl() {
 
 class NcclCommunicator : public Communicator {
  public:
-  NcclCommunicator(std::unique_ptr<Communicator> control, torch::Device device,
-                   std::function<bool()> is_done)
-      : control_(std::move(control)), device_(device), is_done_(std::move(is_done)) {
-    set_timeout([this] { return control_->timeout(); });
+  NcclCommunicator(std::unique_ptr<Communicator> control, torch::Device device)
+      : control_(std::move(control)), device_(device) {
+    Communicator::set_timeout(control_->timeout());
   }
-
-  void connect() {
-    const c10::impl::VirtualGuardImpl guard(device_.type());
-    guard.setDevice(device_);
-    NcclId id{};
-    if (control_->is_rank_zero()) nccl().check(nccl().get_unique_id(&id));
-    id = from_first(*control_, id);
-    NcclConfig config;
-    nccl().check(nccl().comm_init_rank(&comm_, static_cast<int>(size()), id,
-                                       static_cast<int>(rank()), &config));
-    wait("NCCL has connected the processes", [] { return true; });
-  }
-
-  ~NcclCommunicator() override {
-    if (comm_ != nullptr) nccl().comm_abort(comm_);
-  }
+  ~NcclCommunicator() override { disconnect(); }
 
   int64_t rank() const override { return control_->rank(); }
   int64_t size() const override { return control_->size(); }
   bool reaches_device() const override { return true; }
-  void begin_work() override { control_->begin_work(); }
-  void end_work() override { control_->end_work(); }
+  void set_timeout(double seconds) override {
+    Communicator::set_timeout(seconds);
+    control_->set_timeout(seconds);
+  }
   void leave() override {
-    if (comm_ != nullptr)
-      nccl().comm_abort(std::exchange(comm_, nullptr));  // all has been received
+    disconnect();  // all has been received
     control_->leave();
   }
   [[noreturn]] void abort(int code) override {
@@ -115,21 +101,17 @@ class NcclCommunicator : public Communicator {
   }
 
  private:
-  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
-    control_->set_timeout([seconds = timeout()] { return seconds; });
-    control_->exchange(to, from);
-  }
-
-  c10::Stream stream() const {
-    return c10::impl::VirtualGuardImpl(device_.type()).getStream(device_);
-  }
-
-  void do_exchange_device(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
+  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from,
+                   MessageMemory memory) override {
+    if (memory == MessageMemory::host) return control_->exchange(to, from);
     // A process that is late sends heartbeats here, but not over NCCL: the wait begins when all
     // have come.
-    control_->set_timeout([seconds = timeout()] { return seconds; });
     gather(*control_, 0);
-    void* const queue = is_done_ ? nullptr : stream().native_handle();
+    if (comm_ == nullptr) connect();
+    // The stand-in for NCCL, on a CPU, has no streams: it says when an exchange has ended.
+    const c10::impl::VirtualGuardImpl guard(device_.type());
+    const bool cuda = device_.is_cuda();
+    void* const queue = cuda ? guard.getStream(device_).native_handle() : nullptr;
     nccl().check(nccl().group_start());
     for (size_t r = 0; r < to.size(); ++r) {
       const int peer = static_cast<int>(r);
@@ -142,7 +124,24 @@ class NcclCommunicator : public Communicator {
     }
     nccl().check(nccl().group_end());
     wait("an exchange over NCCL has ended",
-         [&] { return is_done_ ? is_done_() : stream().query(); });
+         [&] { return !cuda || guard.getStream(device_).query(); });
+  }
+
+  // With the first exchange, when runtime.timeout is known.
+  void connect() {
+    const c10::impl::VirtualGuardImpl guard(device_.type());
+    guard.setDevice(device_);
+    NcclId id{};
+    if (control_->is_rank_zero()) nccl().check(nccl().get_unique_id(&id));
+    id = from_first(*control_, id);
+    NcclConfig config;
+    nccl().check(nccl().comm_init_rank(&comm_, static_cast<int>(size()), id,
+                                       static_cast<int>(rank()), &config));
+    wait("NCCL has connected the processes", [] { return true; });
+  }
+
+  void disconnect() {
+    if (comm_ != nullptr) nccl().comm_abort(std::exchange(comm_, nullptr));
   }
 
   // Waits on the host for NCCL and for `done`, so that a process that hangs is noticed.
@@ -165,19 +164,17 @@ class NcclCommunicator : public Communicator {
 
   std::unique_ptr<Communicator> control_;
   torch::Device device_;
-  std::function<bool()> is_done_;  // of the last exchange; none: what the device's stream says
   NcclComm comm_ = nullptr;
 };
 
 }  // namespace
 
-std::unique_ptr<Communicator> with_nccl(std::unique_ptr<Communicator> world, torch::Device device,
-                                        std::function<bool()> is_done) {
-  const std::vector<int> found = gather(*world, nccl().is_complete() ? 1 : 0);
-  if (std::find(found.begin(), found.end(), 0) != found.end()) return world;
-  auto over_nccl = std::make_unique<NcclCommunicator>(std::move(world), device, std::move(is_done));
-  over_nccl->connect();
-  return over_nccl;
+bool has_nccl() {
+  return nccl().is_complete();
+}
+
+std::unique_ptr<Communicator> with_nccl(std::unique_ptr<Communicator> world, torch::Device device) {
+  return std::make_unique<NcclCommunicator>(std::move(world), device);
 }
 
 }  // namespace attn

@@ -1,7 +1,6 @@
 // Exchanges GPU memory by NCCL, whose library is loaded at run time.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "kernels/libtorch.h"
@@ -9,12 +8,12 @@
 
 namespace attn {
 
-/// `world`, with exchanges of GPU memory by NCCL (libnccl.so.2, part of LibTorch with CUDA). All
-/// processes must have a GPU of their own. Unless all have the library, returns `world` unchanged:
-/// GPU memory is then copied to the host. `is_done`: whether the last exchange has ended, instead
-/// of what the device's stream says, for tests without a GPU (tests/support/nccl_stub.cpp). Throws
-/// CommunicationError. Not yet run on several GPUs.
-std::unique_ptr<Communicator> with_nccl(std::unique_ptr<Communicator> world, torch::Device device,
-                                        std::function<bool()> is_done = {});
+/// Whether NCCL can be used: libnccl.so.2, part of LibTorch with CUDA, was found. On a CPU by a
+/// GPU's path it is a stand-in for tests (tests/support/nccl_stub.cpp).
+bool has_nccl();
+
+/// `world`, with exchanges of GPU memory by NCCL, which the first one connects. All processes must
+/// have NCCL, and a GPU of their own. Not yet run on several GPUs.
+std::unique_ptr<Communicator> with_nccl(std::unique_ptr<Communicator> world, torch::Device device);
 
 }  // namespace attn

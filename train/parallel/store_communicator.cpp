@@ -42,25 +42,17 @@ class StoreCommunicator : public Communicator {
  public:
   StoreCommunicator(c10::intrusive_ptr<c10d::Store> store, int64_t rank, int64_t size)
       : store_(std::move(store)), rank_(rank), size_(size) {}
-  ~StoreCommunicator() override { end_work(); }
 
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return size_; }
 
-  void begin_work() override {
-    if (size_ > 1) heartbeat_.begin([this] { return beat(); }, [this] { return timeout(); });
-  }
-  void end_work() override { heartbeat_.end(); }
-
-  void leave() override {
-    end_work();
-    gather(*this, 0);
-  }
-
+  void leave() override { gather(*this, 0); }
   [[noreturn]] void abort(int code) override { std::_Exit(code); }  // torchrun ends the others
 
  private:
-  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
+  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from,
+                   MessageMemory /*memory*/) override {
+    const auto paused = heartbeat_.pause();
     asking([&] {
       ++exchange_;
       for (int64_t r = 0; r < size_; ++r) {
@@ -122,20 +114,18 @@ class StoreCommunicator : public Communicator {
     }
   }
 
-  // In a thread of its own; the store serializes its clients' calls.
-  bool beat() {
+  // In a thread of its own. If the store does not answer, the next exchange says so.
+  void beat() {
     try {
       store_->add(beat_key(rank_), 1);
-      return true;
     } catch (const std::exception&) {
-      return false;  // the next exchange says so
     }
   }
 
   c10::intrusive_ptr<c10d::Store> store_;
   int64_t rank_, size_;
   int64_t exchange_ = 0;  // number of the current one
-  Heartbeat heartbeat_;
+  Heartbeat heartbeat_{*this, [this] { beat(); }};
 };
 
 }  // namespace

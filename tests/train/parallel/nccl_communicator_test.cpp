@@ -23,36 +23,17 @@ namespace {
 struct Stub {
   Stub() : library(::dlopen(ATTN_NCCL_STUB, RTLD_NOW | RTLD_LOCAL)) {
     if (library == nullptr) return;
-    is_done = reinterpret_cast<bool (*)()>(::dlsym(library, "ncclStubIsDone"));
     hold = reinterpret_cast<void (*)(bool)>(::dlsym(library, "ncclStubHold"));
   }
 
   void* library;
-  bool (*is_done)() = nullptr;  // null: this LibTorch has loaded NCCL itself
-  void (*hold)(bool) = nullptr;
+  void (*hold)(bool) = nullptr;  // null: this LibTorch has loaded NCCL itself
 };
 
 const Stub& stub() {
   static const Stub loaded;
   return loaded;
 }
-
-// All messages over NCCL, those between hosts included.
-class OverNccl : public Communicator {
- public:
-  explicit OverNccl(Communicator& nccl) : nccl_(nccl) {}
-  int64_t rank() const override { return nccl_.rank(); }
-  int64_t size() const override { return nccl_.size(); }
-  [[noreturn]] void abort(int code) override { std::_Exit(code); }
-
- private:
-  void do_exchange(std::span<const ConstBytes> to, std::span<const Bytes> from) override {
-    nccl_.set_timeout([this] { return timeout(); });
-    nccl_.exchange_device(to, from);
-  }
-
-  Communicator& nccl_;
-};
 
 constexpr double kTimeout = 1.0;  // seconds
 
@@ -66,12 +47,10 @@ std::vector<std::string> run_over_nccl(int64_t size,
     threads.emplace_back([&, rank] {
       try {
         auto control = std::make_unique<testing::ThreadCommunicator>(shared, rank);
-        control->set_timeout([] { return kTimeout; });
-        const auto nccl = with_nccl(std::move(control), torch::kCPU, stub().is_done);
-        OverNccl world(*nccl);
-        world.set_timeout([] { return kTimeout; });
-        work(world);
-        nccl->leave();
+        const auto world = with_nccl(std::move(control), torch::kCPU);
+        world->set_timeout(kTimeout);
+        work(*world);
+        world->leave();
       } catch (const CommunicationError& error) {
         errors[static_cast<size_t>(rank)] = error.what();
         shared.meeting.arrive_and_drop();
@@ -89,7 +68,7 @@ struct Fault {
 };
 
 bool has_stub() {
-  if (stub().is_done != nullptr) return true;
+  if (stub().hold != nullptr) return true;
   testing::skip("the stub of NCCL: this LibTorch has loaded the real one");
   return false;
 }
@@ -112,7 +91,7 @@ void exchange_messages(Communicator& world) {
     to.emplace_back(sent[static_cast<size_t>(r)]);
     from.emplace_back(received[static_cast<size_t>(r)]);
   }
-  world.exchange(to, from);
+  world.exchange(to, from, MessageMemory::device);
   for (int64_t r = 0; r < size; ++r) {
     const std::vector<std::byte> expected(length(r, rank), byte(r, rank));
     if (received[static_cast<size_t>(r)] != expected) throw CommunicationError("wrong bytes");

@@ -64,7 +64,6 @@ TEST_CASE("a process of the test above", "[.][process]") {
                            .prefix = "group/",
                            .rank = rank,
                            .size = 2});
-  world->set_timeout([] { return 60.0; });
   const bool over_nccl = variable("ATTN_NCCL") == "1";
   if (over_nccl) world = with_nccl(std::move(world), device);
   REQUIRE(world->reaches_device() == over_nccl);

@@ -63,7 +63,7 @@ TEST_CASE("processes gather values and texts in the order of ranks and count wha
     const int64_t rank = world.rank();
     const bool same =
         gather(world, 10 * rank) == std::vector<int64_t>{0, 10, 20} &&
-        gather_texts(world, std::string(rank, 'x')) == std::vector<std::string>{"", "x", "xx"} &&
+        gather_lists(world, std::string(rank, 'x')) == std::vector<std::string>{"", "x", "xx"} &&
         from_first(world, rank + 7) == 7;
     world.take_traffic();
     gather(world, int64_t{1});
