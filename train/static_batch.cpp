@@ -29,7 +29,6 @@ void add_sentences(TokenRows& rows, int64_t count, int64_t tokens, int64_t longe
     tokens -= length;
     rows.tokens.insert(rows.tokens.end(), length, token);
   }
-  if (!rows.second.empty()) rows.second.resize(rows.tokens.size());
 }
 
 // Calls visit(tensor) for each in the block, in its order.
