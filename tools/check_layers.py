@@ -60,7 +60,7 @@ BUDGETS = {
     "kernels/cuda": 1800,
     "model": 6952,
     "data": 6128,
-    "train": 4675,
+    "train": 4671,
     "eval": 7545,
     "report": 1855,
     "app": 13167,
