@@ -13,13 +13,6 @@ void require_decay(const char* name, double value) {
   require(value >= 0 && value < 1, name, value, "must be at least 0 and below 1");
 }
 
-void validate_adam(const AdamOptions& options) {
-  require_decay("beta1", options.beta1);
-  require_decay("beta2", options.beta2);
-  require(options.epsilon > 0, "epsilon", options.epsilon, "must be positive");
-  require(options.weight_decay >= 0, "weight_decay", options.weight_decay, "must be 0 or more");
-}
-
 void validate_points(const std::vector<std::vector<double>>& points) {
   double before = -1.0, highest = 0.0;
   for (size_t i = 0; i < points.size(); ++i) {
@@ -35,39 +28,30 @@ void validate_points(const std::vector<std::vector<double>>& points) {
 
 }  // namespace
 
-void OptimizerConfig::validate() const {
-  switch (kind) {
-    case OptimizerKind::adam:
-      return validate_adam(adam);
-    case OptimizerKind::adamw:
-      return validate_adam(adamw);
-    case OptimizerKind::lion:
-      require_decay("beta1", lion.beta1);
-      require_decay("beta2", lion.beta2);
-      require(lion.weight_decay >= 0, "weight_decay", lion.weight_decay, "must be 0 or more");
-      return;
-    case OptimizerKind::muon:
-      require_decay("momentum", muon.momentum);
-      require(muon.rate_scale > 0, "muon_rate_scale", muon.rate_scale, "must be positive");
-      return validate_adam(muon.rest);
-  }
+void AdamOptions::validate() const {
+  require_decay("beta1", beta1);
+  require_decay("beta2", beta2);
+  require(epsilon > 0, "epsilon", epsilon, "must be positive");
+  require(weight_decay >= 0, "weight_decay", weight_decay, "must be 0 or more");
+}
+
+void LionOptions::validate() const {
+  require_decay("beta1", beta1);
+  require_decay("beta2", beta2);
+  require(weight_decay >= 0, "weight_decay", weight_decay, "must be 0 or more");
+}
+
+void MuonOptions::validate() const {
+  require_decay("momentum", momentum);
+  require(rate_scale > 0, "muon_rate_scale", rate_scale, "must be positive");
+  rest.validate();
 }
 
 int64_t TrainConfig::bytes_per_parameter() const {
-  int64_t values = 2 + (ema > 0 ? 1 : 0);
-  switch (optimizer.kind) {
-    case OptimizerKind::adam:
-    case OptimizerKind::adamw:
-      values += 2;
-      break;
-    case OptimizerKind::lion:
-      values += 1;
-      break;
-    case OptimizerKind::muon:  // its momentum, and AdamW's moments for the other parameters
-      values += 3;
-      break;
-  }
-  return values * static_cast<int64_t>(sizeof(float));
+  const int64_t state =
+      OptimizerConfig::with_chosen(optimizer, [](const auto& options) { return options.kState; });
+  const int64_t average = ema > 0 ? 1 : 0;
+  return (2 + state + average) * static_cast<int64_t>(sizeof(float));
 }
 
 void TrainConfig::validate() const {
@@ -82,7 +66,7 @@ void TrainConfig::validate() const {
   require_between("final_rate", final_rate, 0, 1);
   require(decay_share > 0 && decay_share <= 1, "decay_share", decay_share,
           "must be above 0 and at most 1");
-  optimizer.validate();
+  OptimizerConfig::with_chosen(optimizer, [](const auto& options) { options.validate(); });
   require(clip_norm >= 0, "clip_norm", clip_norm, "must be 0 or more");
   require(label_smoothing >= 0 && label_smoothing < 1, "label_smoothing", label_smoothing,
           "must be at least 0 and below 1");

@@ -107,7 +107,8 @@ struct TrainConfig {
     visit("optimizer", self.optimizer.kind,
           "optimizer; muon: matrices of linear and recurrent layers by Muon, everything else "
           "(embeddings, output projection, biases, gains) by AdamW");
-    OptimizerConfig::chosen_fields(self.optimizer, visit);
+    OptimizerConfig::with_chosen(self.optimizer,
+                                 [&](auto& options) { options.fields(options, visit); });
     visit("clip_norm", self.clip_norm, "gradient clipping: maximum norm; 0: none");
     visit("ema", self.ema,
           "decay of an exponential moving average of the weights (at update t at most "

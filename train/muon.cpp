@@ -59,16 +59,12 @@ Muon::Muon(const MuonOptions& options, FlatParameters& parameters)
 void Muon::update(double learning_rate, int64_t step) {
   rest_.update(learning_rate, step);
   const auto count = static_cast<int64_t>(slots_.size());
-  const auto update_matrices = [&](int64_t begin, int64_t end) {
+  const int64_t grain = on_cpu_path(parameters_.values) ? 1 : count;  // a GPU's all on this thread
+  at::parallel_for(0, count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       update_matrix(*slots_[i], options_.rate_scale * learning_rate);
     }
-  };
-  if (on_cpu_path(parameters_.values)) {
-    at::parallel_for(0, count, 1, update_matrices);
-  } else {
-    update_matrices(0, count);
-  }
+  });
 }
 
 void Muon::update_matrix(const FlatParameters::Slot& slot, double learning_rate) {

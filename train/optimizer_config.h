@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 
 #include "base/enum_names.h"
 
@@ -39,6 +40,8 @@ inline constexpr const char* kWeightDecayText =
     "adamw, 0 "
     "for the others (none, as in the paper)";
 
+/// The options of an optimizer have the fields of the config, validate(), which throws ConfigError
+/// naming the first invalid one, and kState, the number of tensors of Optimizer::state().
 struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.98;
@@ -54,6 +57,8 @@ struct AdamOptions {
     visit("weight_decay", self.weight_decay, kWeightDecayText);
   }
   bool operator==(const AdamOptions&) const = default;
+  void validate() const;
+  static constexpr int64_t kState = 2;
 };
 
 struct LionOptions {
@@ -69,6 +74,8 @@ struct LionOptions {
     visit("weight_decay", self.weight_decay, kWeightDecayText);
   }
   bool operator==(const LionOptions&) const = default;
+  void validate() const;
+  static constexpr int64_t kState = 1;
 };
 
 struct MuonOptions {
@@ -90,6 +97,8 @@ struct MuonOptions {
     AdamOptions::fields(self.rest, visit);
   }
   bool operator==(const MuonOptions&) const = default;
+  void validate() const;
+  static constexpr int64_t kState = 3;  ///< its momentum, AdamW's moments for other parameters
 };
 
 /// The chosen optimizer with its options.
@@ -100,23 +109,22 @@ struct OptimizerConfig {
   LionOptions lion = {};
   MuonOptions muon = {};
 
-  /// Visits the options of the chosen optimizer.
-  template <class Self, class Visit>
-  static void chosen_fields(Self& self, Visit&& visit) {
+  /// Calls work(options) with those of the chosen optimizer.
+  template <class Self, class Work>
+  static auto with_chosen(Self& self, Work&& work) {
     switch (self.kind) {
       case OptimizerKind::adam:
-        return AdamOptions::fields(self.adam, visit);
+        return work(self.adam);
       case OptimizerKind::adamw:
-        return AdamOptions::fields(self.adamw, visit);
+        return work(self.adamw);
       case OptimizerKind::lion:
-        return LionOptions::fields(self.lion, visit);
+        return work(self.lion);
       case OptimizerKind::muon:
-        return MuonOptions::fields(self.muon, visit);
+        return work(self.muon);
     }
+    throw std::logic_error("unknown optimizer");
   }
   bool operator==(const OptimizerConfig&) const = default;
-  /// Throws ConfigError naming the first invalid option of the chosen optimizer.
-  void validate() const;
 };
 
 }  // namespace attn

@@ -49,8 +49,8 @@ void EvaluatorConfig::require_task(Task task) const {
     return std::visit([](const auto& chosen) { return chosen.task; }, any).value_or(task);
   };
   std::vector<std::string_view> kinds;  // of the task
-  for (const auto& [kind, name] : EnumNames<EvaluatorKind>::values) {
-    if (task_of(alternative_of<Options>(static_cast<size_t>(kind))) == task) kinds.push_back(name);
+  for (const auto& [kind, word] : EnumNames<EvaluatorKind>::values) {
+    if (task_of(alternative_of<Options>(static_cast<size_t>(kind))) == task) kinds.push_back(word);
   }
   require(task_of(options) == task, "kind", enum_name(kind()),
           "requires data.task=" + std::string(enum_name(task_of(options))) + "; use " +
