@@ -1,15 +1,13 @@
-// Sampling over hand-made distributions.
+// Sampling and diverse beam search over hand-made distributions.
 #include "eval/search/sample_search.h"
 
 #include <cmath>
 #include <map>
 #include <set>
 
-#include "base/error.h"
 #include "tests/eval/search_models.h"
 
 using namespace attn;
-using attn::testing::contains;
 using attn::testing::eos;
 using attn::testing::Model;
 using attn::testing::RandomModel;
@@ -153,45 +151,102 @@ TEST_CASE("top-k and top-p keep the likeliest tokens") {
   CHECK(SamplingSet(p, 0, 1.0).draw(0.1001) == 1);
 }
 
-TEST_CASE("top-k 1 is greedy search") {
-  const RandomModel model({9, 12, 30});
-  SearchConfig config = sampling(3);
-  config.top_k = 1;
-  const auto found = sampled(model, {6, 4, 5}, {0, 1, 2}, config);
-  SearchConfig greedy;
-  greedy.beam = 1;
-  greedy.penalty = LengthPenalty::none;
-  greedy.extra_length = config.extra_length;
-  const auto expected = testing::search(model, {6, 4, 5}, greedy);
-  for (size_t s = 0; s < 3; ++s) {
-    for (const Hypothesis& one : found[s]) CHECK(one.tokens == expected[s].front().tokens);
+namespace {
+
+SearchConfig diverse(int64_t beam, int64_t groups, double diversity) {
+  SearchConfig config;
+  config.beam = config.nbest = beam;
+  config.groups = groups;
+  config.diversity = diversity;
+  config.extra_length = 3;
+  return config;
+}
+
+std::vector<uint64_t> seeds(uint64_t count) {
+  std::vector<uint64_t> out;
+  for (uint64_t i = 0; i < count; ++i) out.push_back(100 + i);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the first group of diverse search is a beam search of its size") {
+  RandomModel model(seeds(20));
+  model.vocabulary = 6;
+  const std::vector<int64_t> lengths(20, 4);
+  const auto found = testing::search(model, lengths, diverse(6, 3, 2.0));
+  SearchConfig plain = diverse(2, 1, 0.5);
+  plain.nbest = 1;
+  const auto expected = testing::search(model, lengths, plain);
+  for (size_t s = 0; s < 20; ++s) {
+    CHECK(std::ranges::count(found[s], expected[s][0].tokens, &Hypothesis::tokens) == 1);
   }
 }
 
-TEST_CASE("options of search that have no effect together are errors") {
-  const auto with = [](auto change) {
-    SearchConfig config;
-    change(config);
-    config.validate();
-  };
-  CHECK_THROWS_WITH(with([](SearchConfig& c) { c.temperature = 0.5; }),
-                    contains("temperature: 0.5: requires method=sample"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) { c.samples = 5; }), contains("requires method"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) { c.diversity = 1; }), contains("requires groups"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) { c.groups = 3; }), contains("must divide beam"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) {
-                      c.method = SearchMethod::sample;
-                      c.nbest = 2;
-                    }),
-                    contains("nbest: 2: must be at most samples"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) {
-                      c.method = SearchMethod::sample;
-                      c.temperature = 0;
-                    }),
-                    contains("temperature: 0"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) {
-                      c.beam = 1;
-                      c.mbr = RiskUtility::chrf;
-                    }),
-                    contains("mbr: chrf: requires several hypotheses"));
+TEST_CASE("groups without a penalty find the same, and n-best lists have no duplicates") {
+  const RandomModel model(seeds(10));
+  const std::vector<int64_t> lengths(10, 4);
+  const auto same = testing::search(model, lengths, diverse(6, 3, 0.0));
+  const auto plain = testing::search(model, lengths, diverse(2, 1, 0.5));
+  const auto varied = testing::search(model, lengths, diverse(6, 3, 1.0));
+  size_t more = 0;
+  for (size_t s = 0; s < 10; ++s) {
+    REQUIRE(same[s].size() == plain[s].size());
+    for (size_t i = 0; i < same[s].size(); ++i) CHECK(same[s][i].tokens == plain[s][i].tokens);
+    std::set<Tokens> different;
+    for (size_t i = 0; i < varied[s].size(); ++i) {
+      different.insert(varied[s][i].tokens);
+      if (i > 0) CHECK(varied[s][i].score <= varied[s][i - 1].score);
+    }
+    CHECK(different.size() == varied[s].size());
+    more += varied[s].size() - same[s].size();
+  }
+  CHECK(more > 0);
+}
+
+TEST_CASE("a high penalty makes the groups begin with different tokens") {
+  RandomModel model(seeds(10));
+  model.vocabulary = 8;
+  model.eos_bonus = -3;
+  SearchConfig config = diverse(4, 4, 1000.0);
+  for (const auto& nbest : testing::search(model, std::vector<int64_t>(10, 4), config)) {
+    std::set<int32_t> first;
+    for (const Hypothesis& one : nbest) first.insert(one.tokens.empty() ? -1 : one.tokens[0]);
+    CHECK(nbest.size() == 4);
+    CHECK(first.size() == 4);
+  }
+}
+
+TEST_CASE("fewer hypotheses than groups are the best of those of the groups") {
+  const RandomModel model(seeds(40));
+  const std::vector<int64_t> lengths(40, 4);
+  SearchConfig config = diverse(8, 4, 2.0);
+  config.nbest = 4;  // the best of each group
+  const auto all = testing::search(model, lengths, config);
+  config.nbest = 1;
+  const auto best = testing::search(model, lengths, config);
+  config.groups = 1, config.beam = 2, config.diversity = SearchConfig{}.diversity;
+  const auto first_group = testing::search(model, lengths, config);
+  size_t other_group = 0;
+  for (size_t s = 0; s < 40; ++s) {
+    REQUIRE(best[s].size() == 1);
+    CHECK(best[s][0].tokens == all[s][0].tokens);
+    other_group += best[s][0].tokens != first_group[s][0].tokens;
+  }
+  CHECK(other_group > 0);
+}
+
+TEST_CASE("scores of diverse search are the model's, without the penalty") {
+  const RandomModel model(seeds(5));
+  const SearchConfig config = diverse(4, 2, 3.0);
+  const auto found = testing::search(model, std::vector<int64_t>(5, 3), config);
+  for (int64_t s = 0; s < 5; ++s) {
+    for (const Hypothesis& one : found[static_cast<size_t>(s)]) {
+      if (!one.finished) continue;
+      const auto all = testing::all_outputs(model, config, s, 6);
+      const auto same = std::ranges::find(all, one.tokens, &Hypothesis::tokens);
+      REQUIRE(same != all.end());
+      CHECK(one.score == Approx(same->score).margin(1e-5));
+    }
+  }
 }
