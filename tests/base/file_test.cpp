@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -15,6 +14,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/text_files.h"
 
 namespace attn {
 namespace {
@@ -23,10 +23,7 @@ namespace fs = std::filesystem;
 using testing::contains;
 using testing::FileSizeLimit;
 using testing::TemporaryDirectory;
-
-void put(const fs::path& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
+using testing::write_text;
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
@@ -39,20 +36,26 @@ std::vector<std::string> names_in(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("a file is read completely, with any bytes") {
+TEST_CASE("a file is read completely, with any bytes, and its lines over several pieces") {
   const TemporaryDirectory folder;
   std::string content(700000, 'x');  // more than one piece
   content[5] = '\0';
   content += "\xff\r\n";
-  put(folder / "f", content);
-  CHECK(read_file(folder / "f") == content);
-  put(folder / "empty", "");
-  CHECK(read_file(folder / "empty").empty());
+  CHECK(read_file(folder.write("f", content)) == content);
+  CHECK(read_file(folder.write("empty", "")).empty());
+  std::string text;
+  std::vector<std::string> lines;
+  for (int i = 0; i < 60000; ++i) {
+    lines.push_back(std::to_string(i));
+    text += lines.back() + (i % 2 ? "\r\n" : "\n");
+  }
+  lines.emplace_back(600000, 'z');
+  CHECK((read_lines(folder.write("f", text + lines.back())) == lines));  // not to be printed
 }
 
 TEST_CASE("errors of reading name the file and the reason") {
   const TemporaryDirectory folder;
-  put(folder / "f", "12345");
+  write_text(folder / "f", "12345");
   CHECK(read_file(folder / "f", 5) == "12345");
   CHECK_THROWS_WITH(read_file(folder / "f", 4), contains("f' is larger than the 4 bytes"));
   CHECK_THROWS_AS(read_file(folder / "none"), DataError);
@@ -60,12 +63,16 @@ TEST_CASE("errors of reading name the file and the reason") {
   CHECK_THROWS_WITH(read_file(folder.path()), contains("Is a directory"));
   CHECK_THROWS_WITH(read_lines(folder / "none"), contains("No such file or directory"));
   CHECK_THROWS_AS(read_lines(folder / "f", ByteOrderMark::drop, 4), DataError);
+  CHECK_NOTHROW(require_regular_file(folder / "f"));
+  CHECK_NOTHROW(require_regular_file(folder / "missing"));
+  CHECK_THROWS_WITH(require_regular_file(folder.path()), contains("a directory; give a file"));
+  CHECK_THROWS_WITH(require_regular_file("/dev/null"), contains("not a regular file"));
 }
 
 TEST_CASE("lines end by newline, with or without a carriage return") {
   const TemporaryDirectory folder;
   const auto lines_of = [&](const std::string& content) {
-    put(folder / "f", content);
+    write_text(folder / "f", content);
     return read_lines(folder / "f");
   };
   using Lines = std::vector<std::string>;
@@ -92,26 +99,12 @@ TEST_CASE("compressed text is an error that says how to decompress it") {
                                                                     "7zXZ",
                                                                     "xz"}};
   for (const auto& [start, program] : starts) {
-    put(folder / "f", start + "a\nb\n");
+    write_text(folder / "f", start + "a\nb\n");
     CHECK_THROWS_WITH(read_lines(folder / "f"), contains("f: compressed by " + program) &&
                                                     contains("with " + program + " -dc"));
-    put(folder / "f", "a\n" + start + "b\n");
+    write_text(folder / "f", "a\n" + start + "b\n");
     CHECK(read_lines(folder / "f").size() == 2);
   }
-}
-
-TEST_CASE("lines may cross the pieces in which a file is read") {
-  const TemporaryDirectory folder;
-  std::string content;
-  for (int i = 0; i < 60000; ++i) content += std::to_string(i) + (i % 2 ? "\r\n" : "\n");
-  content += std::string(600000, 'z');
-  put(folder / "f", content);
-  const auto lines = read_lines(folder / "f");
-  REQUIRE(lines.size() == 60001);
-  bool all_right = true;
-  for (int i = 0; i < 60000; ++i) all_right = all_right && lines[i] == std::to_string(i);
-  CHECK(all_right);
-  CHECK(lines.back().size() == 600000);
 }
 
 TEST_CASE("an atomic write replaces the file and leaves nothing else") {
@@ -173,19 +166,10 @@ TEST_CASE("a pipe or device is written, not replaced") {
   CHECK(names_in(folder.path()) == std::vector<std::string>{"pipe"});
 }
 
-TEST_CASE("what is read several times must be a file") {
-  const TemporaryDirectory folder;
-  put(folder / "f", "x");
-  CHECK_NOTHROW(require_regular_file(folder / "f"));
-  CHECK_NOTHROW(require_regular_file(folder / "missing"));
-  CHECK_THROWS_WITH(require_regular_file(folder.path()), contains("a directory; give a file"));
-  CHECK_THROWS_WITH(require_regular_file("/dev/null"), contains("not a regular file"));
-}
-
 TEST_CASE("a mapped file shows the file's bytes") {
   const TemporaryDirectory folder;
-  put(folder / "f", "abc");
-  put(folder / "empty", "");
+  write_text(folder / "f", "abc");
+  write_text(folder / "empty", "");
   MappedFile file(folder / "f");
   REQUIRE(file.bytes().size() == 3);
   CHECK(file.bytes()[2] == std::byte{'c'});
@@ -204,84 +188,52 @@ TEST_CASE("a mapped file shows the file's bytes") {
   ::close(writer);
 }
 
-TEST_CASE("an atomic directory appears complete at its commit") {
-  const TemporaryDirectory folder;
-  AtomicDirectory directory(folder / "a/b/final");  // parents are made
-  put(directory.path() / "one", "1");
-  fs::create_directory(directory.path() / "sub");
-  put(directory.path() / "sub/two", "2");
-  CHECK_FALSE(fs::exists(folder / "a/b/final"));
-  directory.commit();
-  CHECK(read_file(folder / "a/b/final/sub/two") == "2");
-  CHECK(names_in(folder / "a/b") == std::vector<std::string>{"final"});
-}
-
-TEST_CASE("an atomic directory without a commit leaves nothing") {
+TEST_CASE("an atomic directory appears complete at its commit, or not at all") {
   const TemporaryDirectory folder;
   {
-    AtomicDirectory directory(folder / "final/");  // the slash at the end means the same directory
-    CHECK(directory.path().parent_path() == folder.path());
-    put(directory.path() / "one", "1");
+    AtomicDirectory given_up(folder / "final/");  // the slash at the end means the same directory
+    CHECK(given_up.path().parent_path() == folder.path());
+    write_text(given_up.path() / "one", "1");
   }
   CHECK(names_in(folder.path()).empty());
-}
-
-TEST_CASE("an atomic directory does not replace an existing one by default") {
-  const TemporaryDirectory folder;
-  fs::create_directory(folder / "taken");
-  CHECK_THROWS_WITH(AtomicDirectory(folder / "taken"), contains("File exists"));
-  AtomicDirectory directory(folder / "later");
-  fs::create_directory(folder / "later");
-  CHECK_THROWS_WITH(directory.commit(), contains("File exists"));
-  put(folder / "file", "");
-  CHECK_THROWS_WITH(AtomicDirectory(folder / "file/below"), contains("Not a directory"));
+  // Parents are made; two writers do not meet before the commit.
+  AtomicDirectory first(folder / "a/b/final"), second(folder / "a/b/final");
+  CHECK(first.path() != second.path());
+  write_text(first.path() / "one", "1");
+  fs::create_directory(first.path() / "sub");
+  write_text(first.path() / "sub/two", "2");
+  CHECK_FALSE(fs::exists(folder / "a/b/final"));
+  first.commit();
+  CHECK_THROWS_WITH(second.commit(), contains("File exists"));
+  CHECK(read_file(folder / "a/b/final/sub/two") == "2");
+  CHECK_THROWS_WITH(AtomicDirectory(folder / "a"), contains("File exists"));
+  CHECK_THROWS_WITH(AtomicDirectory(folder / "a/b/final/one/below"), contains("Not a directory"));
 }
 
 TEST_CASE("an atomic directory replaces an existing one with Existing::replace") {
   const TemporaryDirectory folder;
   fs::create_directory(folder / "final");
-  put(folder / "final/old", "1");
+  write_text(folder / "final/old", "1");
   {
     AtomicDirectory given_up(folder / "final", AtomicDirectory::Existing::replace);
-    put(given_up.path() / "new", "2");
+    write_text(given_up.path() / "new", "2");
   }
   CHECK(names_in(folder / "final") == std::vector<std::string>{"old"});
   AtomicDirectory directory(folder / "final", AtomicDirectory::Existing::replace);
-  put(directory.path() / "new", "2");
+  write_text(directory.path() / "new", "2");
   directory.commit();
   CHECK(names_in(folder / "final") == std::vector<std::string>{"new"});
   CHECK(names_in(folder.path()) == std::vector<std::string>{"final"});
 }
 
-TEST_CASE("two writers of one directory do not meet before the commit") {
-  const TemporaryDirectory folder;
-  AtomicDirectory first(folder / "final"), second(folder / "final");
-  CHECK(first.path() != second.path());
-  put(first.path() / "f", "first");
-  put(second.path() / "f", "second");
-  first.commit();
-  CHECK_THROWS_AS(second.commit(), DataError);
-  CHECK(read_file(folder / "final/f") == "first");
-}
-
 TEST_CASE("a process of another machine may have this one's number") {
   const TemporaryDirectory folder;
-  const std::string process = ".tmp-" + std::to_string(::getpid()) + "-";
-  for (const std::string name : {"file", "final"}) {  // as the other one would name them
-    for (int i = 0; i < 300; ++i) {
-      const fs::path other = folder / (name + process + std::to_string(i));
-      fs::create_directory(other);
-      put(other / "begun", "there");
-    }
-  }
-  write_file_atomically(folder / "file", "here");
-  AtomicDirectory directory(folder / "final");
-  directory.commit();
-  for (const auto& entry : fs::directory_iterator(folder.path())) {
-    if (entry.path().filename().string().find(process) == std::string::npos) continue;
-    INFO(entry.path());
-    CHECK(fs::exists(entry.path() / "begun"));
-  }
+  // As the other one would name a temporary directory.
+  const std::string other = "final.tmp-" + std::to_string(::getpid()) + "-";
+  for (int i = 0; i < 300; ++i) folder.write(other + std::to_string(i) + "/begun", "there");
+  AtomicDirectory(folder / "final").commit();
+  CHECK(names_in(folder / "final").empty());
+  CHECK(names_in(folder.path()).size() == 301);
   CHECK(temporary_suffix() != temporary_suffix());
   CHECK(make_temporary_file(folder / "f") != make_temporary_file(folder / "f"));
 }

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -14,6 +13,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/text_files.h"
 
 namespace attn {
 namespace {
@@ -22,10 +22,7 @@ namespace fs = std::filesystem;
 using testing::contains;
 using testing::FileSizeLimit;
 using testing::TemporaryDirectory;
-
-void put(const fs::path& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
+using testing::write_text;
 
 void log_step(MetricsLog& log, int64_t step) {
   log.write("train", {{"step", step}, {"loss", 1.0 / static_cast<double>(step)}});
@@ -59,20 +56,6 @@ TEST_CASE("a record is one line of JSON with its fields in order") {
         "{\"kind\":\"empty\"}\n");
 }
 
-TEST_CASE("numbers read back as they were") {
-  const TemporaryDirectory folder;
-  MetricsLog log(folder / "m");
-  const std::vector<double> doubles = {0.1, 1.0 / 3.0, 1e-300, -1.7976931348623157e308, 5e-324};
-  for (const double value : doubles) log.write("x", {{"v", value}});
-  log.write("x", {{"v", std::numeric_limits<int64_t>::min()}});
-  const auto lines = read_lines(folder / "m");
-  REQUIRE(lines.size() == doubles.size() + 1);
-  for (size_t i = 0; i < doubles.size(); ++i) {
-    CHECK(nlohmann::json::parse(lines[i]).at("v").get<double>() == doubles[i]);
-  }
-  CHECK(nlohmann::json::parse(lines.back()).at("v") == std::numeric_limits<int64_t>::min());
-}
-
 TEST_CASE("non-finite values are written as strings") {
   const TemporaryDirectory folder;
   MetricsLog log(folder / "m");
@@ -89,11 +72,11 @@ TEST_CASE("a reopened log is appended to, without an incomplete last line") {
   const TemporaryDirectory folder;
   { MetricsLog(folder / "m").write("one", {}); }
   { MetricsLog(folder / "m").write("two", {}); }
-  put(folder / "torn", "{\"kind\":\"one\"}\n{\"kind\":\"tw");
+  write_text(folder / "torn", "{\"kind\":\"one\"}\n{\"kind\":\"tw");
   { MetricsLog(folder / "torn").write("two", {}); }
   CHECK(read_file(folder / "m") == "{\"kind\":\"one\"}\n{\"kind\":\"two\"}\n");
   CHECK(read_file(folder / "torn") == read_file(folder / "m"));
-  put(folder / "all", "{\"kind");
+  write_text(folder / "all", "{\"kind");
   { MetricsLog log(folder / "all"); }
   CHECK(read_file(folder / "all").empty());
 }
@@ -113,7 +96,7 @@ TEST_CASE("a resumed log equals an uninterrupted one, wherever the run was kille
       until_checkpoint += line + "\n";
     }
     for (size_t killed = until_checkpoint.size(); killed <= whole.size(); killed += 7) {
-      put(folder / "m", whole.substr(0, killed));
+      write_text(folder / "m", whole.substr(0, killed));
       keep_until_step(folder / "m", checkpoint);
       REQUIRE(read_file(folder / "m") == until_checkpoint);
       MetricsLog log(folder / "m");
@@ -123,18 +106,26 @@ TEST_CASE("a resumed log equals an uninterrupted one, wherever the run was kille
   }
 }
 
-TEST_CASE("truncating a log keeps foreign lines") {
+TEST_CASE("truncating a log keeps foreign lines, and drops lost blocks and later kinds") {
   const TemporaryDirectory folder;
-  const std::string kept = "not json\n[1]\n{\"step\":\"9\"}\n{\"step\":2.5}\n\n{\"step\":5}\n";
-  put(folder / "m", kept + "{\"step\":6}\n{\"step\":1}\n");
-  keep_until_step(folder / "m", 5);
-  CHECK(read_file(folder / "m") == kept);
-  keep_until_step(folder / "m", 5);
-  CHECK(read_file(folder / "m") == kept);
-  put(folder / "empty", "");
-  CHECK_NOTHROW(keep_until_step(folder / "empty", 5));
+  const auto kept = [&](const std::string& text, int64_t step, const std::string& kind = "") {
+    write_text(folder / "m", text);
+    keep_until_step(folder / "m", step, kind);
+    return read_file(folder / "m");
+  };
+  const std::string foreign = "not json\n[1]\n{\"step\":\"9\"}\n{\"step\":2.5}\n\n{\"step\":5}\n";
+  CHECK(kept(foreign + "{\"step\":6}\n{\"step\":1}\n", 5) == foreign);
+  CHECK(kept(foreign, 5) == foreign);
+  CHECK(kept("", 5).empty());
   CHECK_NOTHROW(keep_until_step(folder / "none", 5));
   CHECK_FALSE(fs::exists(folder / "none"));
+  // Records of a kind that are written after the last checkpoint.
+  const std::string average = "{\"kind\":\"average\",\"step\":6}\n",
+                    before = "{\"kind\":\"average\",\"step\":4}\n{\"kind\":\"eval\",\"step\":6}\n";
+  CHECK(kept(before + average, 6) == before + average);
+  CHECK(kept(before + average, 6, "average") == before);
+  // A block that was lost in a power failure is dropped with all that follows.
+  CHECK(kept(before + std::string(20, '\0') + "\n" + before, 6) == before);
 }
 
 TEST_CASE("a process killed while it logs loses no line that was written") {
@@ -169,26 +160,6 @@ TEST_CASE("a log that cannot be written is an error and keeps complete lines") {
   log.write("two", {});
   log.sync();
   CHECK(read_lines(folder / "m").size() == 2);
-}
-
-TEST_CASE("records that are written after the last checkpoint are dropped by their kind") {
-  const TemporaryDirectory folder;
-  const std::string before =
-      "{\"kind\":\"average\",\"step\":4}\n{\"kind\":\"train\",\"step\":6}\n"
-      "{\"kind\":\"eval\",\"step\":6}\n";
-  put(folder / "m", before + "{\"kind\":\"average\",\"step\":6}\n");
-  keep_until_step(folder / "m", 6);
-  CHECK(read_file(folder / "m") != before);
-  keep_until_step(folder / "m", 6, "average");
-  CHECK(read_file(folder / "m") == before);
-}
-
-TEST_CASE("a block that was lost in a power failure is dropped with all that follows") {
-  const TemporaryDirectory folder;
-  const std::string before = "{\"kind\":\"train\",\"step\":6}\n";
-  put(folder / "m", before + std::string(20, '\0') + "\n{\"kind\":\"train\",\"step\":6}\n");
-  keep_until_step(folder / "m", 6);
-  CHECK(read_file(folder / "m") == before);
 }
 
 }  // namespace attn

@@ -245,21 +245,12 @@ TEST_CASE("byte pairs from counted words equal byte pairs from the running text 
   CHECK(make_tokenizers(text.config).source->fingerprint() == before.source->fingerprint());
 }
 
-TEST_CASE("a vocabulary smaller than the number of characters is a ConfigError") {
-  const TokenizerText text(TokenizerKind::bpe, 5);
-  CHECK_THROWS_AS(make_tokenizers(text.config), ConfigError);
-  CHECK_THROWS_WITH(
-      make_tokenizers(text.config),
-      contains("data.vocab_size: 5: the text's characters and the special tokens need "));
-}
-
-TEST_CASE("errors of unusable training texts name the text") {
+TEST_CASE("errors of unusable training texts name the text, and none aborts the process") {
   for (const auto kind : all_kinds) {
     CAPTURE(enum_name(kind));
     TokenizerText text(kind);
     write_text(text.config.train + ".yy", "");
-    const std::vector<std::string> blanks = {"", "\n \n", "\t\n", "\xff\n"};
-    for (const auto& blank : blanks) {
+    for (const std::string blank : {"", "\n \n", "\t\n", "\xff\n"}) {
       CAPTURE(blank);
       write_text(text.config.train + ".xx", blank);
       CHECK_THROWS_AS(make_tokenizers(text.config), DataError);
@@ -268,10 +259,7 @@ TEST_CASE("errors of unusable training texts name the text") {
     std::filesystem::remove(text.config.train + ".yy");
     CHECK_THROWS_WITH(make_tokenizers(text.config), contains("train.yy"));
   }
-}
-
-TEST_CASE(
-    "text of non-ASCII spaces and the library's reserved symbols does not abort the process") {
+  // Spaces beyond ASCII, and the library's reserved symbols.
   TokenizerText text(TokenizerKind::unigram);
   text.config.normalization = Normalization::nmt_nfkc;
   write_text(text.config.train + ".yy", "");
@@ -280,6 +268,11 @@ TEST_CASE(
     write_text(text.config.train + ".xx", odd);
     CHECK_THROWS_AS(make_tokenizers(text.config), DataError);
   }
+  const TokenizerText few(TokenizerKind::bpe, 5);
+  CHECK_THROWS_AS(make_tokenizers(few.config), ConfigError);
+  CHECK_THROWS_WITH(
+      make_tokenizers(few.config),
+      contains("data.vocab_size: 5: the text's characters and the special tokens need "));
 }
 
 TEST_CASE("word lists keep the most frequent words, ties by their bytes") {

@@ -6,11 +6,13 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
 #include "eval/search/beam_search.h"
+#include "eval/search/token_constraint.h"
 #include "tests/support/catch.h"
 
 namespace attn::testing {
@@ -63,9 +65,12 @@ struct FunctionModel : Model {
 };
 
 /// Keeps the rows' prefixes, as a real decoder keeps its cache, and checks what search promises it.
+/// With a constraint, tokens that it does not allow have no probability.
 class PrefixDecoder : public StepDecoder {
  public:
-  explicit PrefixDecoder(const Model& model) : model_(model) {}
+  explicit PrefixDecoder(const Model& model, TokenConstraint* constraint = nullptr,
+                         int32_t first = bos, int32_t end = eos)
+      : model_(model), constraint_(constraint), first_(first), end_(end) {}
   void step(std::span<const int64_t> parents, std::span<const int32_t> tokens,
             std::span<const int64_t> sentences, int64_t candidates, Candidates& out) override {
     REQUIRE(parents.size() == tokens.size());
@@ -76,28 +81,34 @@ class PrefixDecoder : public StepDecoder {
       if (rows_per_step.empty()) {
         REQUIRE(parents[i] == static_cast<int64_t>(i));
         REQUIRE(sentences[i] == static_cast<int64_t>(i));
-        REQUIRE(tokens[i] == bos);
+        REQUIRE(tokens[i] == first_);
         prefixes.emplace_back();
         continue;
       }
       REQUIRE(sentences[i] == sentences_.at(parents[i]));
-      REQUIRE(tokens[i] != eos);
+      REQUIRE(tokens[i] != end_);
       prefixes.push_back(prefixes_.at(parents[i]));
       prefixes.back().push_back(tokens[i]);
     }
     prefixes_ = std::move(prefixes);
     sentences_.assign(sentences.begin(), sentences.end());
     rows_per_step.push_back(static_cast<int64_t>(parents.size()));
-    fill(candidates, out);
+    std::span<const uint64_t* const> masks;
+    if (constraint_ != nullptr) masks = constraint_->step(parents, tokens, sentences);
+    fill(candidates, masks, out);
   }
   std::vector<int64_t> rows_per_step;
 
  private:
-  void fill(int64_t candidates, Candidates& out) const {
+  void fill(int64_t candidates, std::span<const uint64_t* const> masks, Candidates& out) const {
     out.tokens.clear();
     out.log_probs.clear();
     for (size_t row = 0; row < prefixes_.size(); ++row) {
-      const auto log_probs = model_.log_probs(sentences_[row], prefixes_[row]);
+      auto log_probs = model_.log_probs(sentences_[row], prefixes_[row]);
+      for (size_t t = 0; !masks.empty() && t < log_probs.size(); ++t) {
+        const bool allowed = (masks[row][t / 64] >> (t % 64) & 1) != 0;
+        if (!allowed) log_probs[t] = -std::numeric_limits<float>::infinity();
+      }
       Tokens order;
       for (size_t i = 0; i < log_probs.size(); ++i) order.push_back(static_cast<int32_t>(i));
       // NaN first, where a top-k puts it.
@@ -115,6 +126,8 @@ class PrefixDecoder : public StepDecoder {
   }
 
   const Model& model_;
+  TokenConstraint* constraint_;
+  int32_t first_, end_;
   std::vector<Tokens> prefixes_;
   std::vector<int64_t> sentences_;
 };

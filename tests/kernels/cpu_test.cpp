@@ -14,151 +14,6 @@ using namespace attn;
 using testing::each_table;
 using testing::random_floats;
 
-namespace {
-
-struct Case {
-  int64_t queries, keys, d_k, d_v;
-  bool causal;
-  int64_t window = 0;
-};
-
-// Weights of every query, and with them everything else.
-std::vector<std::vector<double>> weights_of(const Case& c, const std::vector<float>& q,
-                                            const std::vector<float>& k) {
-  std::vector<std::vector<double>> rows;
-  for (int64_t i = 0; i < c.queries; ++i) {
-    std::vector<double> row(static_cast<size_t>(c.keys), 0.0);
-    double sum = 0;
-    for (int64_t j = 0; j < c.keys; ++j) {
-      if (!testing::attends(c.causal, c.window, i, j)) continue;
-      double dot = 0;
-      for (int64_t x = 0; x < c.d_k; ++x)
-        dot += q[i * c.d_k + x] * static_cast<double>(k[j * c.d_k + x]);
-      row[j] = std::exp(dot / std::sqrt(static_cast<double>(c.d_k)));
-      sum += row[j];
-    }
-    for (double& w : row) w = sum > 0 ? w / sum : 0;
-    rows.push_back(row);
-  }
-  return rows;
-}
-
-}  // namespace
-
-TEST_CASE("attention forward and backward agree with the formula for all shapes") {
-  const cpu::Kernels& kernels = each_table();
-  const Case c = GENERATE(
-      Case{1, 1, 16, 16, false}, Case{5, 17, 32, 32, false}, Case{16, 16, 32, 32, true},
-      Case{7, 7, 5, 3, true}, Case{3, 40, 64, 24, false}, Case{33, 33, 16, 64, true},
-      Case{4, 0, 8, 8, false}, Case{21, 21, 5, 3, true, 1}, Case{70, 70, 16, 24, true, 7},
-      Case{50, 50, 32, 16, true, 33}, Case{45, 45, 16, 16, false, 1}, Case{70, 70, 8, 20, false, 6},
-      Case{90, 90, 16, 16, false, 40}, Case{9, 9, 16, 16, false, 30}, Case{30, 130, 128, 24, false},
-      Case{40, 40, 16, 128, true}, Case{9, 13, 2, 2, false}, Case{34, 34, 1, 1, true},
-      Case{21, 21, 4, 4, true}, Case{17, 17, 2, 8, true, 6}, Case{19, 19, 15, 9, true});
-  CAPTURE(c.queries, c.keys, c.d_k, c.d_v, c.causal, c.window, kernels.name);
-  Random random(static_cast<uint64_t>(c.queries * 100 + c.keys));
-  const auto q = random_floats(random, c.queries * c.d_k),
-             k = random_floats(random, c.keys * c.d_k), v = random_floats(random, c.keys * c.d_v),
-             d_out = random_floats(random, c.queries * c.d_v);
-  cpu::AttentionHead head{};
-  head.query = q.data(), head.key = k.data(), head.value = v.data();
-  head.query_stride = head.key_stride = head.d_k = c.d_k;
-  head.value_stride = head.d_v = c.d_v;
-  head.queries = c.queries, head.keys = c.keys, head.causal = c.causal, head.window = c.window;
-  std::vector<float> out(static_cast<size_t>(c.queries * c.d_v)),
-      log_sum(static_cast<size_t>(c.queries)),
-      scratch(static_cast<size_t>(kernels.attention_scratch(c.keys, c.d_k, c.d_v)));
-  kernels.attention_forward(head, out.data(), c.d_v, log_sum.data(), scratch.data());
-  std::vector<float> dq(q.size()), dk(k.size(), 0.0f), dv(v.size(), 0.0f);
-  kernels.attention_backward(
-      head, {d_out.data(), c.d_v, log_sum.data(), dq.data(), dk.data(), dv.data()}, scratch.data());
-
-  const auto w = weights_of(c, q, k);
-  std::vector<double> eq(q.size()), ek(k.size()), ev(v.size());
-  const double scale = 1 / std::sqrt(static_cast<double>(c.d_k));
-  for (int64_t i = 0; i < c.queries; ++i) {
-    std::vector<double> dw(static_cast<size_t>(c.keys));
-    double mean = 0;
-    for (int64_t x = 0; x < c.d_v; ++x) {
-      double expected = 0;
-      for (int64_t j = 0; j < c.keys; ++j) expected += w[i][j] * v[j * c.d_v + x];
-      CHECK(out[i * c.d_v + x] == Approx(expected).margin(2e-6));
-    }
-    for (int64_t j = 0; j < c.keys; ++j) {
-      for (int64_t x = 0; x < c.d_v; ++x) {
-        dw[j] += d_out[i * c.d_v + x] * static_cast<double>(v[j * c.d_v + x]);
-        ev[j * c.d_v + x] += w[i][j] * d_out[i * c.d_v + x];
-      }
-      mean += w[i][j] * dw[j];
-    }
-    for (int64_t j = 0; j < c.keys; ++j) {
-      const double ds = scale * w[i][j] * (dw[j] - mean);
-      for (int64_t x = 0; x < c.d_k; ++x) {
-        eq[i * c.d_k + x] += ds * k[j * c.d_k + x];
-        ek[j * c.d_k + x] += ds * q[i * c.d_k + x];
-      }
-    }
-  }
-  for (size_t i = 0; i < eq.size(); ++i) CHECK(dq[i] == Approx(eq[i]).margin(5e-6));
-  for (size_t i = 0; i < ek.size(); ++i) CHECK(dk[i] == Approx(ek[i]).margin(5e-6));
-  for (size_t i = 0; i < ev.size(); ++i) CHECK(dv[i] == Approx(ev[i]).margin(5e-6));
-}
-
-TEST_CASE("attention of a head inside wide rows is that of the head alone") {
-  const cpu::Kernels& kernels = each_table();
-  const int64_t n = GENERATE(15, 16, 70), width = 24, wide = GENERATE(100, 128, 512);
-  const bool causal = GENERATE(false, true);
-  CAPTURE(kernels.name, n, wide, causal);
-  Random random(8);
-  const auto q = random_floats(random, n * wide), k = random_floats(random, n * wide),
-             v = random_floats(random, n * wide), d_out = random_floats(random, n * wide);
-  constexpr int64_t kAt = 40;  // the head's first column
-  struct Result {
-    std::vector<float> out, dq, dk, dv;
-  };
-  const auto attention = [&](const std::vector<float>& queries, const std::vector<float>& keys,
-                             const std::vector<float>& values, const std::vector<float>& d,
-                             int64_t stride, int64_t at) {
-    const auto size = static_cast<size_t>(n * stride);
-    // Gradients of keys and values are added to what is there.
-    Result r{std::vector<float>(size, 7), std::vector<float>(size, 7), std::vector<float>(size, 7),
-             std::vector<float>(size, 7)};
-    cpu::AttentionHead head{};
-    head.query = queries.data() + at, head.key = keys.data() + at, head.value = values.data() + at;
-    head.query_stride = head.key_stride = head.value_stride = stride;
-    head.d_k = head.d_v = width, head.queries = head.keys = n, head.causal = causal;
-    std::vector<float> log_sum(static_cast<size_t>(n)),
-        scratch(static_cast<size_t>(kernels.attention_scratch(n, width, width)));
-    kernels.attention_forward(head, r.out.data() + at, stride, log_sum.data(), scratch.data());
-    kernels.attention_backward(head,
-                               {d.data() + at, stride, log_sum.data(), r.dq.data() + at,
-                                r.dk.data() + at, r.dv.data() + at},
-                               scratch.data());
-    return r;
-  };
-  const auto alone = [&](const std::vector<float>& rows) {
-    std::vector<float> dense;
-    for (int64_t i = 0; i < n; ++i) {
-      const auto row = rows.begin() + i * wide + kAt;
-      dense.insert(dense.end(), row, row + width);
-    }
-    return dense;
-  };
-  const Result inside = attention(q, k, v, d_out, wide, kAt);
-  const Result expected = attention(alone(q), alone(k), alone(v), alone(d_out), width, 0);
-  const auto check = [&](const std::vector<float>& found, const std::vector<float>& dense) {
-    for (int64_t i = 0; i < n * wide; ++i) {
-      const int64_t c = i % wide - kAt;
-      const bool own = c >= 0 && c < width;
-      CHECK(found[i] == Approx(own ? dense[i / wide * width + c] : 7.0F).margin(2e-5));
-    }
-  };
-  check(inside.out, expected.out);
-  check(inside.dq, expected.dq);
-  check(inside.dk, expected.dk);
-  check(inside.dv, expected.dv);
-}
-
 TEST_CASE(
     "a decoding step attends to the cache rows that the back-pointers name, by distance too") {
   const cpu::Kernels& kernels = each_table();
@@ -299,14 +154,11 @@ TEST_CASE("attention over keys transposed before is attention") {
   const int64_t queries = 6, keys = 21, width = 8;
   const auto q = random_floats(random, queries * width), k = random_floats(random, keys * width),
              v = random_floats(random, keys * width);
-  cpu::AttentionHead head{};
-  head.query = q.data(), head.key = k.data(), head.value = v.data();
-  head.query_stride = head.key_stride = head.value_stride = head.d_k = head.d_v = width;
-  head.queries = queries, head.keys = keys;
-  std::vector<float> expected(q.size()), found(q.size()), log_sum(static_cast<size_t>(queries)),
+  const cpu::AttentionHead head = testing::head_of(q, k, v, queries, keys);
+  const std::vector<float> expected = testing::attention(kernels, head, q).out;
+  std::vector<float> found(q.size()),
       scratch(static_cast<size_t>(kernels.attention_scratch(keys, width, width))),
       transposed(static_cast<size_t>(kernels.transposed_size(keys, width)));
-  kernels.attention_forward(head, expected.data(), width, log_sum.data(), scratch.data());
   kernels.transpose(k.data(), width, keys, width, transposed.data());
   kernels.attention_transposed(head, transposed.data(), found.data(), width, scratch.data());
   CHECK(found == expected);

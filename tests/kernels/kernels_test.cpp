@@ -130,74 +130,6 @@ TEST_CASE("attention in a scope of bf16 tiles is that of LibTorch up to rounding
   }
 }
 
-TEST_CASE("residual_norm without dropout equals LayerNorm of the sum, values and gradients") {
-  const auto shape =
-      GENERATE(std::pair<int64_t, int64_t>{1, 16}, std::pair<int64_t, int64_t>{700, 128},
-               std::pair<int64_t, int64_t>{33, 7});
-  torch::manual_seed(1);
-  const auto leaf = [](torch::Tensor t) { return t.requires_grad_(); };
-  const torch::Tensor x = leaf(torch::randn({shape.first, shape.second}));
-  const torch::Tensor u = leaf(torch::randn({shape.first, shape.second}));
-  const torch::Tensor w = leaf(torch::randn({shape.second})),
-                      b = leaf(torch::randn({shape.second}));
-  const torch::Tensor upstream = torch::randn_like(x);
-  std::vector<std::vector<torch::Tensor>> results;
-  for (const bool fast : {false, true}) {
-    for (const auto& t : {x, u, w, b}) t.mutable_grad() = torch::Tensor();
-    const torch::Tensor out = fast ? residual_norm(x, u, {w, b, 1e-5}, 0.0)
-                                   : torch::layer_norm(x + u, {shape.second}, w, b, 1e-5);
-    out.backward(upstream);
-    results.push_back(
-        {out.detach(), x.grad().clone(), u.grad().clone(), w.grad().clone(), b.grad().clone()});
-  }
-  for (size_t i = 0; i < results[0].size(); ++i) {
-    CAPTURE(i, shape.first, shape.second);
-    CHECK(max_difference(results[0][i], results[1][i]) <
-          1e-5 * std::max(1.0, results[0][i].abs().max().item<double>()));
-  }
-}
-
-TEST_CASE("residual_norm without an update equals LayerNorm and RMSNorm, values and gradients") {
-  const bool has_bias = GENERATE(true, false);
-  const int64_t width = GENERATE(7, 64);
-  CAPTURE(has_bias, width);
-  torch::manual_seed(3);
-  const torch::Tensor x = torch::randn({300, width}, torch::requires_grad());
-  const torch::Tensor w = torch::randn({width}, torch::requires_grad());
-  const torch::Tensor b =
-      has_bias ? torch::randn({width}, torch::requires_grad()) : torch::Tensor();
-  std::vector<torch::Tensor> leaves{x, w};
-  if (has_bias) leaves.push_back(b);
-  const torch::Tensor upstream = torch::randn_like(x);
-  const NormParameters parameters{w, b, 1e-5};
-  const torch::Tensor fast = residual_norm(x, {}, parameters, 0.0);
-  const torch::Tensor plain =
-      has_bias ? torch::layer_norm(x, {width}, w, b, 1e-5) : torch::rms_norm(x, {width}, w, 1e-5);
-  CHECK(max_difference(fast, plain) < 1e-5);
-  const auto gradients = torch::autograd::grad({fast}, leaves, {upstream});
-  const auto expected = torch::autograd::grad({plain}, leaves, {upstream});
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    CAPTURE(i);
-    CHECK(max_difference(gradients[i], expected[i]) <
-          1e-5 * std::max(1.0, expected[i].abs().max().item<double>()));
-  }
-  CHECK_THROWS(residual_norm(x.narrow(1, 0, width - 1), {}, parameters, 0.0));
-}
-
-TEST_CASE("residual_norm's dropout mask is the same forward and backward") {
-  torch::manual_seed(2);
-  const torch::Tensor x = torch::zeros({64, 32}, torch::requires_grad());
-  const torch::Tensor u = torch::randn({64, 32}, torch::requires_grad());
-  const torch::Tensor w = torch::ones({32}), b = torch::zeros({32});
-  residual_norm(x, u, {w, b, 1e-5}, 0.4).mul(torch::randn({64, 32})).sum().backward();
-  // du = mask · dx / (1 - p): where the element was dropped the gradient is exactly zero.
-  const torch::Tensor ratio = u.grad() / x.grad();
-  const torch::Tensor dropped = ratio == 0;
-  CHECK(dropped.to(torch::kFloat).mean().item<float>() == Approx(0.4).margin(0.05));
-  CHECK(max_difference(ratio.masked_select(~dropped),
-                       torch::full({(~dropped).sum().item<int64_t>()}, 1 / 0.6)) < 1e-3);
-}
-
 TEST_CASE("dropout keeps the stated share, is unbiased and repeats under the same seed") {
   const double p = GENERATE(0.1, 0.3, 0.9);
   const torch::Tensor x = torch::ones({1 << 20});
@@ -273,73 +205,45 @@ TEST_CASE("the sum of embeddings equals torch::embedding_bag, values and gradien
   CHECK_THROWS_WITH(scaled_embedding_sum(w, outside, offsets, 1.0), testing::contains("20 of 20"));
 }
 
-TEST_CASE("the best candidates are those of a full sort, with exact log-probabilities") {
+TEST_CASE("the best candidates are those of a full sort of the allowed classes, exactly") {
   torch::manual_seed(6);
-  const int64_t classes = GENERATE(5, 100, 9999);
-  torch::Tensor logits = torch::randn({7, classes}) * 3;
+  constexpr int64_t rows = 7;
+  const int64_t classes = GENERATE(5, 130, 9999);
+  const bool masked = GENERATE(false, true), by_topk = GENERATE(false, true);
+  torch::Tensor logits = torch::randn({rows, classes}) * 3;
   logits[1].fill_(0.5);  // all equal: the smaller classes come first
-  std::vector<int32_t> best;
-  std::vector<float> values;
-  const bool by_topk = GENERATE(false, true);
-  if (by_topk) {
-    top_k_by_libtorch(logits, 8, best, values);
-  } else {
-    top_k(logits, 8, best, values);
-  }
-  const int64_t count = std::min<int64_t>(8, classes);
-  REQUIRE(static_cast<int64_t>(best.size()) == 7 * count);
-  const torch::Tensor log_p = logits.log_softmax(-1);
-  const torch::Tensor expected = std::get<0>(log_p.topk(count, -1));
-  for (int64_t r = 0; r < 7; ++r) {
-    for (int64_t k = 0; k < count; ++k) {
-      const size_t at = static_cast<size_t>(r * count + k);
-      CHECK(values[at] == Approx(expected[r][k].item<float>()).margin(1e-5));
-      CHECK(log_p[r][best[at]].item<float>() == Approx(values[at]).margin(1e-5));
-      if (r == 1 && !by_topk) CHECK(best[at] == k);
-    }
-  }
-}
-
-TEST_CASE("top_k returns allowed classes only, with their log-probabilities among all classes") {
-  torch::manual_seed(4);
-  constexpr int64_t rows = 5, classes = 130, count = 6;
-  const torch::Tensor logits = torch::randn({rows, classes});
-  const torch::Tensor log_p = logits.log_softmax(-1);
-  // Row r allows every (r + 1)-th class from 64 on, the last row two classes.
-  std::vector<std::vector<uint64_t>> masks(rows, std::vector<uint64_t>(3, 0));
-  const auto allow = [&](size_t row, int64_t c) {
-    masks[row][static_cast<size_t>(c / 64)] |= uint64_t{1} << (c % 64);
-  };
-  for (size_t r = 0; r + 1 < rows; ++r) {
-    for (int64_t c = 64; c < classes; c += static_cast<int64_t>(r) + 1) allow(r, c);
-  }
-  allow(rows - 1, 3);
-  allow(rows - 1, 129);
+  // Row r allows every (r + 1)-th class, the last row two.
+  const auto words = static_cast<size_t>(classes / 64 + 1);
+  std::vector<std::vector<uint64_t>> masks(rows, std::vector<uint64_t>(words, 0));
   std::vector<const uint64_t*> allowed;
-  for (const auto& mask : masks) allowed.push_back(mask.data());
+  torch::Tensor expected = logits.log_softmax(-1);  // among all classes
+  const torch::Tensor log_p = expected.clone();
+  for (int64_t r = 0; masked && r < rows; ++r) {
+    auto& mask = masks[static_cast<size_t>(r)];
+    for (int64_t c = 0; c < classes; ++c) {
+      const bool allow = r + 1 < rows ? c % (r + 1) == 0 : c == 3 || c == classes - 1;
+      if (allow) mask[static_cast<size_t>(c / 64)] |= uint64_t{1} << (c % 64);
+      if (!allow) expected[r][c] = -INFINITY;
+    }
+    allowed.push_back(mask.data());
+  }
   std::vector<int32_t> best;
   std::vector<float> values;
-  if (GENERATE(false, true)) {
-    top_k_by_libtorch(logits, count, best, values, allowed);
-  } else {
-    top_k(logits, count, best, values, allowed);
-  }
+  (by_topk ? top_k_by_libtorch : top_k)(logits, 8, best, values, allowed);
+  const int64_t count = std::min<int64_t>(8, classes);
+  REQUIRE(static_cast<int64_t>(best.size()) == rows * count);
+  const torch::Tensor top = std::get<0>(expected.topk(count, -1));
   for (int64_t r = 0; r < rows; ++r) {
-    torch::Tensor expected = torch::full({classes}, -INFINITY);
-    for (int64_t c = 0; c < classes; ++c) {
-      if ((masks[static_cast<size_t>(r)][static_cast<size_t>(c / 64)] >> (c % 64) & 1) != 0) {
-        expected[c] = log_p[r][c];
-      }
-    }
-    const torch::Tensor top = std::get<0>(expected.topk(count));
-    std::vector<int32_t> seen;
+    std::set<int32_t> seen;
     for (int64_t k = 0; k < count; ++k) {
       const size_t at = static_cast<size_t>(r * count + k);
-      const float wanted = top[k].item<float>();
+      const float wanted = top[r][k].item<float>();
+      CHECK(seen.insert(best[at]).second);
       CHECK(std::isinf(values[at]) == std::isinf(wanted));
-      if (!std::isinf(wanted)) CHECK(values[at] == Approx(wanted).margin(1e-5));
-      CHECK(std::find(seen.begin(), seen.end(), best[at]) == seen.end());
-      seen.push_back(best[at]);
+      if (std::isinf(wanted)) continue;
+      CHECK(values[at] == Approx(wanted).margin(1e-5));
+      CHECK(log_p[r][best[at]].item<float>() == Approx(values[at]).margin(1e-5));
+      if (r == 1 && !masked && !by_topk) CHECK(best[at] == k);
     }
   }
 }

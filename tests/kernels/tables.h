@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <tuple>
 #include <vector>
 
 #include "base/random.h"
@@ -10,6 +11,8 @@
 #include "tests/support/catch.h"
 
 namespace attn::testing {
+
+using Sizes = std::tuple<int64_t, int64_t, int64_t>;
 
 /// Uniform in [-1, 1).
 inline std::vector<float> random_floats(Random& random, int64_t n) {
@@ -40,6 +43,45 @@ inline const cpu::Kernels& each_table() {
     tables.push_back(table);
   }
   return *GENERATE_COPY(from_range(tables));
+}
+
+/// A head whose operands have no other columns. They must live as long as it is used.
+inline cpu::AttentionHead head_of(const std::vector<float>& query, const std::vector<float>& key,
+                                  const std::vector<float>& value, int64_t queries, int64_t keys) {
+  cpu::AttentionHead head{};
+  head.query = query.data(), head.key = key.data(), head.value = value.data();
+  head.queries = queries, head.keys = keys;
+  head.query_stride = head.d_k = static_cast<int64_t>(query.size()) / queries;
+  head.key_stride = head.d_k;
+  head.value_stride = head.d_v = keys > 0 ? static_cast<int64_t>(value.size()) / keys : head.d_k;
+  return head;
+}
+
+/// Of exactly the required sizes. Gradients of keys and values are added to `start`.
+struct AttentionResults {
+  AttentionResults(const cpu::AttentionHead& head, float start)
+      : out(size(head.queries * head.d_v)),
+        log_sum(size(head.queries)),
+        dq(size(head.queries * head.d_k)),
+        dk(size(head.keys * head.d_k), start),
+        dv(size(head.keys * head.d_v), start) {}
+  static size_t size(int64_t n) { return static_cast<size_t>(n); }
+  cpu::AttentionGradients gradients(const std::vector<float>& d_out, int64_t d_v) {
+    return {d_out.data(), d_v, log_sum.data(), dq.data(), dk.data(), dv.data()};
+  }
+  std::vector<float> out, log_sum, dq, dk, dv;
+};
+
+/// Attention, and its gradients for those of its output.
+inline AttentionResults attention(const cpu::Kernels& kernels, const cpu::AttentionHead& head,
+                                  const std::vector<float>& d_out, float start = 0.0f) {
+  AttentionResults results(head, start);
+  std::vector<float> scratch(
+      static_cast<size_t>(kernels.attention_scratch(head.keys, head.d_k, head.d_v)));
+  kernels.attention_forward(head, results.out.data(), head.d_v, results.log_sum.data(),
+                            scratch.data());
+  kernels.attention_backward(head, results.gradients(d_out, head.d_v), scratch.data());
+  return results;
 }
 
 }  // namespace attn::testing

@@ -1,12 +1,11 @@
-#include "model/transformer/attention.h"
-
 #include <limits>
 
 #include "kernels/compute_scope.h"
 #include "kernels/ops/attention.h"
+#include "model/transformer/attention.h"
 #include "tests/support/catch.h"
+#include "tests/support/scopes.h"
 #include "tests/support/tensors.h"
-#include "tests/support/threads.h"
 
 using namespace attn;
 using testing::close;
@@ -83,42 +82,6 @@ TEST_CASE("a query with nothing to attend to yields zeros and finite gradients, 
   }
 }
 
-TEST_CASE("the kernels equal the reference, forward and backward") {
-  const auto [heads, d_k, d_v] =
-      GENERATE(std::make_tuple(2, 8, 8), std::make_tuple(1, 16, 16), std::make_tuple(3, 32, 16),
-               std::make_tuple(2, 64, 64), std::make_tuple(4, 5, 7));
-  const auto [causal, window] =
-      GENERATE(std::make_tuple(false, 0), std::make_tuple(true, 0), std::make_tuple(false, 5),
-               std::make_tuple(true, 1), std::make_tuple(true, 6));
-  CAPTURE(heads, d_k, d_v, causal, window);
-  torch::manual_seed(3);
-  const Segments source(std::vector<int64_t>{5, 1, 33, 17}),
-      target(std::vector<int64_t>{4, 2, 31, 16});
-  const bool self = causal || window > 0;
-  const Segments& keys = self ? target : source;
-  const torch::Tensor x = torch::randn({target.rows(), 12});
-  const torch::Tensor memory = self ? x : torch::randn({keys.rows(), 12});
-  const torch::Tensor upstream = torch::randn({target.rows(), 12});
-  std::vector<torch::Tensor> outputs, gradients[2];
-  for (const bool kernels : {false, true}) {
-    const ComputeScope scope({.kernels = kernels});
-    auto module = attention(small(heads, d_k, d_v));
-    const torch::Tensor in = x.clone().requires_grad_(), mem = memory.clone().requires_grad_();
-    const torch::Tensor out = module->forward(
-        in, mem, {.queries = target, .keys = keys, .causal = causal, .window = window});
-    out.backward(upstream);
-    outputs.push_back(out);
-    auto& list = gradients[outputs.size() - 1];
-    list = {in.grad(), mem.grad()};
-    for (const auto& parameter : module->parameters()) list.push_back(parameter.grad());
-  }
-  CHECK(max_difference(outputs[0], outputs[1]) < 1e-5);
-  REQUIRE(gradients[0].size() == gradients[1].size());
-  for (size_t i = 0; i < gradients[0].size(); ++i) {
-    CHECK(max_difference(gradients[0][i], gradients[1][i]) < 1e-4);
-  }
-}
-
 TEST_CASE("attention dropout on the fast path keeps the right share and its gradient is exact") {
   torch::manual_seed(5);
   // One query over many keys with equal scores and values of one: the output is the kept share.
@@ -134,34 +97,6 @@ TEST_CASE("attention dropout on the fast path keeps the right share and its grad
   const torch::Tensor mask = value.grad().select(1, 0);
   CHECK((mask == 0).to(torch::kFloat).mean().item<float>() == Approx(0.25).margin(0.02));
   CHECK(mask.sum().item<float>() == Approx(out[0][0].item<float>()).margin(1e-4));
-}
-
-TEST_CASE("causal attention does not see the future") {
-  const bool kernels = GENERATE(true, false);
-  const ComputeScope scope({.kernels = kernels});
-  torch::manual_seed(11);
-  const Segments rows(std::vector<int64_t>{6});
-  auto module = attention(small());
-  const torch::Tensor x = torch::randn({6, 12}), changed = x.clone();
-  changed[4].fill_(3.0);
-  const AttentionSpec spec{.queries = rows, .keys = rows, .causal = true};
-  const torch::Tensor difference =
-      (module->forward(x, x, spec) - module->forward(changed, changed, spec)).abs();
-  CHECK(difference.narrow(0, 0, 4).max().item<float>() == 0.0f);
-  CHECK(difference.narrow(0, 4, 2).max().item<float>() > 1e-3f);
-}
-
-TEST_CASE("sentences of a batch do not see each other") {
-  const bool kernels = GENERATE(true, false);
-  const ComputeScope scope({.kernels = kernels});
-  torch::manual_seed(13);
-  auto module = attention(small());
-  const Segments both(std::vector<int64_t>{3, 5}), first(std::vector<int64_t>{3});
-  const torch::Tensor x = torch::randn({8, 12});
-  const torch::Tensor alone =
-      module->forward(x.narrow(0, 0, 3), x.narrow(0, 0, 3), {.queries = first, .keys = first});
-  const torch::Tensor together = module->forward(x, x, {.queries = both, .keys = both});
-  CHECK(max_difference(alone, together.narrow(0, 0, 3)) < 1e-6);
 }
 
 TEST_CASE("LibTorch's kernel over the padded layout is the same attention, gradients too") {
@@ -212,44 +147,8 @@ TEST_CASE("attention over the padded layout takes the slots that it is given") {
   CHECK_THROWS_WITH(padded_attention(x, x, x, options), contains("as many key-value heads"));
 }
 
-TEST_CASE("a bias by distance equals the reference's, its gradient too") {
-  struct Shape {
-    int64_t heads, d_k, d_v, kv_heads;
-    bool causal;
-    int64_t window = 0;
-  };
-  const Shape c = GENERATE(
-      Shape{2, 8, 8, 2, false}, Shape{8, 8, 8, 8, true}, Shape{3, 20, 18, 3, false},
-      Shape{3, 20, 18, 3, true}, Shape{1, 4, 4, 1, true}, Shape{4, 16, 16, 2, true},
-      Shape{4, 4, 4, 2, false}, Shape{2, 16, 16, 2, false, 4}, Shape{16, 2, 2, 16, true, 3});
-  CAPTURE(c.heads, c.d_k, c.d_v, c.kv_heads, c.causal, c.window);
-  TransformerConfig config = small(c.heads, c.d_k, c.d_v);
-  config.kv_heads = c.kv_heads;
-  const Segments rows(std::vector<int64_t>{9, 1, 23, 4});
-  torch::manual_seed(12);
-  const torch::Tensor x = torch::randn({37, 12}), upstream = torch::randn({37, 12}),
-                      bias = torch::randn({c.heads, 2 * 25 - 1});  // more than the longest needs
-  std::vector<std::vector<torch::Tensor>> results;
-  for (const bool kernels : {true, false}) {
-    const ComputeScope scope({.kernels = kernels, .dropout_seed = 16});
-    auto module = attention(config);
-    const torch::Tensor in = x.clone().requires_grad_(), own = bias.clone().requires_grad_();
-    const torch::Tensor out = module->forward(in, in,
-                                              {.queries = rows,
-                                               .keys = rows,
-                                               .causal = c.causal,
-                                               .window = c.window,
-                                               .position = {.bias_HP = own}});
-    out.backward(upstream);
-    results.push_back({out, in.grad(), own.grad(), module->query->weight.grad()});
-  }
-  for (size_t i = 0; i < results[0].size(); ++i) {
-    CHECK(max_difference(results[0][i], results[1][i]) < 1e-4);
-  }
-  CHECK(results[0][2].abs().max().item<double>() > 1e-2);
-}
-
-TEST_CASE("relative positions in the kernels equal the reference's, their gradients too") {
+TEST_CASE("the kernels equal the reference, plain, by a bias and by relative positions") {
+  const std::string kind = GENERATE("cross-attention", "plain", "bias", "relative");
   struct Shape {
     int64_t heads, d_k, d_v, kv_heads;
     bool causal;
@@ -260,34 +159,45 @@ TEST_CASE("relative positions in the kernels equal the reference's, their gradie
       Shape{2, 8, 8, 2, false}, Shape{8, 8, 8, 8, true}, Shape{3, 20, 18, 3, false},
       Shape{3, 20, 18, 3, true, 0, 0.3}, Shape{1, 4, 4, 1, true}, Shape{4, 16, 16, 2, true},
       Shape{4, 4, 4, 2, false, 0, 0.3}, Shape{2, 16, 16, 2, false, 4}, Shape{16, 2, 2, 16, true, 3},
-      Shape{6, 4, 3, 6, true, 0, 0.2}, Shape{2, 64, 64, 1, false, 40}, Shape{20, 1, 2, 20, false});
-  CAPTURE(c.heads, c.d_k, c.d_v, c.kv_heads, c.causal, c.window, c.dropout);
+      Shape{6, 4, 3, 6, true, 0, 0.2}, Shape{2, 64, 64, 1, false, 40}, Shape{20, 1, 2, 20, false},
+      Shape{1, 16, 16, 1, true, 1}, Shape{3, 32, 16, 3, false});
+  const bool cross = kind == "cross-attention", relative = kind == "relative";
+  if (cross && (c.causal || c.window > 0)) return;
+  CAPTURE(kind, c.heads, c.d_k, c.d_v, c.kv_heads, c.causal, c.window, c.dropout);
   TransformerConfig config = small(c.heads, c.d_k, c.d_v);
   config.kv_heads = c.kv_heads;
-  config.position = Position::relative;
+  if (relative) config.position = Position::relative;
   config.attention_dropout = c.dropout;
-  const Segments rows(std::vector<int64_t>{9, 0, 1, 43, 4});  // within the clip and beyond
+  const Segments rows(std::vector<int64_t>{9, 0, 1, 43, 4}),  // within the clip and beyond
+      others(std::vector<int64_t>{5, 2, 1, 33, 17});
+  const Segments& keys = cross ? others : rows;
   torch::manual_seed(13);
-  const torch::Tensor x = torch::randn({57, 12}), upstream = torch::randn({57, 12});
+  const torch::Tensor x = torch::randn({57, 12}), upstream = torch::randn({57, 12}),
+                      y = cross ? torch::randn({keys.rows(), 12}) : x,
+                      bias = torch::randn({c.heads, 2 * 45 - 1});  // more than the longest needs
   std::vector<std::vector<torch::Tensor>> results;
   for (const bool kernels : {true, false}) {
     const ComputeScope scope({.kernels = kernels, .dropout_seed = 16});
     torch::manual_seed(14);
     MultiHeadAttention module(config, AttentionKind::encoder);
-    module->relative->reset_parameters();
+    if (relative) module->relative->reset_parameters();
     module->train(c.dropout > 0.0);
-    const torch::Tensor in = x.clone().requires_grad_();
-    const torch::Tensor out = module->forward(
-        in, in, {.queries = rows, .keys = rows, .causal = c.causal, .window = c.window});
+    const torch::Tensor in = x.clone().requires_grad_(), memory = y.clone().requires_grad_(),
+                        own = bias.clone().requires_grad_();
+    AttentionSpec spec{.queries = rows, .keys = keys, .causal = c.causal, .window = c.window};
+    if (kind == "bias") spec.position.bias_HP = own;
+    const torch::Tensor out = module->forward(in, memory, spec);
     out.backward(upstream);
-    results.push_back({out, in.grad(), module->query->weight.grad(), module->key->weight.grad(),
-                       module->value->weight.grad(), module->relative->key_weight.grad(),
-                       module->relative->value_weight.grad()});
+    results.push_back({out, in.grad(), memory.grad()});
+    for (const auto& parameter : module->parameters()) results.back().push_back(parameter.grad());
+    if (kind == "bias") results.back().push_back(own.grad());
   }
   for (size_t i = 0; i < results[0].size(); ++i) {
     CAPTURE(i);
     CHECK(max_difference(results[0][i], results[1][i]) < 1e-4);  // the masks are the same, too
   }
+  CHECK(max_difference(results[0][0], results[1][0]) < 1e-5);
+  if (c.window != 1) CHECK(results[0].back().abs().max().item<double>() > 1e-2);
 }
 
 TEST_CASE("gradients by distance have the same bits for any number of threads") {

@@ -1,11 +1,10 @@
 // ConvS2S and ByteNet. Golden values are from tools/goldens/convolutional.py.
 #include "model/convolutional/convolutional.h"
-
 #include "base/error.h"
 #include "model/attention_heads.h"
 #include "model/bytenet/bytenet.h"
-#include "tests/model/golden.h"
 #include "tests/model/seq2seq_properties.h"
+#include "tests/support/golden.h"
 
 using namespace attn;
 using testing::check_gradients;
@@ -16,7 +15,7 @@ using testing::sequences;
 
 namespace {
 
-const char* const kFile = "convolutional.safetensors";
+const char* const kFile = "model/data/convolutional.safetensors";
 
 ConvolutionalConfig golden_config() {
   return {.d_model = 6,

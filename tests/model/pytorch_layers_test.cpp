@@ -1,9 +1,14 @@
 // Layers against PyTorch's own with the same weights. Golden values are from
 // tools/goldens/pytorch_layers.py.
+// Rotary positions. Golden values are from tools/goldens/rms_rotary.py, which uses complex numbers.
+#include <numeric>
+
 #include "kernels/compute_scope.h"
+#include "model/transformer/attention.h"
 #include "model/transformer/decoder.h"
 #include "model/transformer/encoder.h"
-#include "tests/model/golden.h"
+#include "model/transformer/transformer.h"
+#include "tests/support/golden.h"
 #include "tests/support/models.h"
 
 using namespace attn;
@@ -30,7 +35,7 @@ TEST_CASE("an encoder layer computes what PyTorch's computes, forward and backwa
   const bool kernels = GENERATE(true, false);
   const ComputeScope scope({.kernels = kernels});
   CAPTURE(enum_name(norm), kernels);
-  const Golden golden("pytorch_layers.safetensors",
+  const Golden golden("model/data/pytorch_layers.safetensors",
                       "encoder." + std::string(enum_name(norm)) + ".");
   EncoderLayer layer(config(norm), 0);
   fill(*layer, golden);
@@ -48,7 +53,7 @@ TEST_CASE("a decoder layer computes what PyTorch's computes, forward and backwar
   const bool kernels = GENERATE(true, false);
   const ComputeScope scope({.kernels = kernels});
   CAPTURE(enum_name(norm), kernels);
-  const Golden golden("pytorch_layers.safetensors",
+  const Golden golden("model/data/pytorch_layers.safetensors",
                       "decoder." + std::string(enum_name(norm)) + ".");
   DecoderLayer layer(config(norm), 0);
   fill(*layer, golden);
@@ -63,4 +68,114 @@ TEST_CASE("a decoder layer computes what PyTorch's computes, forward and backwar
   CHECK(max_difference(source.grad(), golden("source_gradient")) < 1e-5);
   CHECK(max_difference(target.grad(), golden("target_gradient")) < 1e-5);
   check_gradients(*layer, golden);
+}
+
+namespace {
+
+constexpr const char* kFile = "model/data/rms_rotary.safetensors";
+
+TransformerConfig rotary() {
+  TransformerConfig config = testing::small_model();
+  config.d_model = 12;
+  config.d_k = 6;
+  config.d_v = 4;
+  config.position = Position::rotary;
+  return config;
+}
+
+const Segments& rows() {
+  static const Segments segments(std::vector<int64_t>{5, 3, 7});
+  return segments;
+}
+
+}  // namespace
+
+TEST_CASE("queries and keys are turned as by complex numbers, and gradients turned back") {
+  const bool kernels = GENERATE(true, false);
+  CAPTURE(kernels);
+  const ComputeScope scope({.kernels = kernels});
+  const Golden golden(kFile, "rotate.");
+  PositionEncoding position(rotary(), false);
+  const Rotation rotation = position->in_scores(rows().positions(), rows().longest()).rotation;
+  const torch::Tensor x = golden("x").requires_grad_();
+  const torch::Tensor out = rotate(x, rotation);
+  CHECK(max_difference(out, golden("output")) < 1e-5);
+  out.backward(golden("upstream"));
+  CHECK(max_difference(x.grad(), golden("x_gradient")) < 1e-5);
+}
+
+TEST_CASE("self-attention with rotary positions is the formula's, forward and backward") {
+  const bool causal = GENERATE(false, true);
+  const bool kernels = GENERATE(true, false);
+  const ComputeScope scope({.kernels = kernels});
+  CAPTURE(causal, kernels);
+  const Golden golden(kFile, causal ? "causal." : "whole.");
+  MultiHeadAttention attention(rotary(), AttentionKind::encoder);
+  testing::fill(*attention, golden);
+  PositionEncoding position(rotary(), false);
+  const torch::Tensor x = golden("x").requires_grad_();
+  const AttentionSpec spec{.queries = rows(),
+                           .keys = rows(),
+                           .causal = causal,
+                           .position = position->in_scores(rows().positions(), rows().longest())};
+  const torch::Tensor out = attention(x, x, spec);
+  CHECK(max_difference(out, golden("output")) < 2e-5);
+  out.backward(golden("upstream"));
+  CHECK(max_difference(x.grad(), golden("x_gradient")) < 1e-4);
+  for (const auto& parameter : attention->named_parameters()) {
+    INFO(parameter.key());
+    const torch::Tensor expected = golden("gradient." + parameter.key());
+    CHECK(max_difference(parameter.value().grad(), expected) <
+          3e-5 * std::max(1.0, expected.abs().max().item<double>()));
+  }
+}
+
+TEST_CASE("the scores of rotary self-attention depend on relative positions alone") {
+  torch::manual_seed(4);
+  MultiHeadAttention attention(rotary(), AttentionKind::encoder);
+  PositionEncoding position(rotary(), false);
+  const torch::Tensor x = torch::randn({rows().rows(), 12});
+  const torch::NoGradGuard no_grad;
+  torch::Tensor observed;
+  attention->observer = [&](const ObservedAttention& all) { observed = all.weights_BHLM; };
+  const auto weights = [&](const torch::Tensor& positions_N) {
+    attention->forward(
+        x, x,
+        {.queries = rows(), .keys = rows(), .position = position->in_scores(positions_N, 200)});
+    return observed;
+  };
+  const torch::Tensor here = weights(rows().positions());
+  for (const int64_t shift : {1, 17, 150}) {
+    CAPTURE(shift);
+    CHECK(max_difference(weights(rows().positions() + shift), here) < 1e-5);
+  }
+  CHECK(max_difference(weights(rows().positions() * 2), here) > 1e-3);
+}
+
+TEST_CASE(
+    "rotary positions are in self-attention alone: not in embeddings, not in cross-attention") {
+  torch::manual_seed(5);
+  Transformer model(rotary(), VocabularySizes{23, 23});
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  const auto sentence = [](std::vector<int64_t> tokens) {
+    const std::vector<int64_t> lengths = {static_cast<int64_t>(tokens.size())};
+    return token_sequences(tokens, lengths);
+  };
+  const std::vector<int64_t> one = {0};
+  const std::vector<int32_t> token = {7};
+  const auto input = [&](int64_t position) {
+    WordState words;
+    return model->embed_step({one, token, one}, position, Segments(one), words);
+  };
+  CHECK(torch::equal(input(0), input(9)));
+  // The decoder sees the memory as a set.
+  const Memory memory = model->encode(sentence({4, 5, 6, 7}));
+  const Memory turned{memory.rows_MD.flip(0), memory.segments};
+  const TokenSequences target = sentence({1, 9, 10});
+  CHECK(max_difference(model->decode(target, memory), model->decode(target, turned)) < 1e-5);
+  // The encoder does not see the sentence as one.
+  const torch::Tensor forth = memory.rows_MD,
+                      back = model->encode(sentence({7, 6, 5, 4})).rows_MD.flip(0);
+  CHECK(max_difference(forth, back) > 1e-3);
 }

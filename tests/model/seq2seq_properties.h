@@ -98,7 +98,8 @@ inline void check_session(const ModelVariant& variant, double tolerance = 2e-5,
                              {{1, 0, 3, 3}, {5, 6, 7, 8}, {0, 0, 1, 1}},
                              {{2, 3}, {4, 4}, {1, 1}}};
   while (steps.size() < 20) steps.push_back({{1, 0}, {20, 21}, {1, 1}});
-  std::vector<std::vector<int64_t>> histories(2);
+  std::vector<std::vector<int64_t>> histories(2), forced_sources, forced_targets;
+  std::vector<torch::Tensor> stepped;
   for (const Step& step : steps) {
     std::vector<std::vector<int64_t>> grown;
     for (size_t r = 0; r < step.parents.size(); ++r) {
@@ -106,15 +107,21 @@ inline void check_session(const ModelVariant& variant, double tolerance = 2e-5,
       grown.back().push_back(step.tokens[r]);
     }
     histories = grown;
-    const torch::Tensor logits = session->step({step.parents, step.tokens, step.sentences}).clone();
+    stepped.push_back(session->step({step.parents, step.tokens, step.sentences}).clone());
     for (size_t r = 0; r < histories.size(); ++r) {
-      const auto& source = sources[static_cast<size_t>(step.sentences[r])];
-      const torch::Tensor rows =
-          model->forward(sequences({source}, device), sequences({histories[r]}, device));
-      const torch::Tensor full = model->project(rows)[-1];
-      CHECK(max_difference(full, logits[static_cast<int64_t>(r)]) < tolerance);
+      forced_sources.push_back(sources[static_cast<size_t>(step.sentences[r])]);
+      forced_targets.push_back(histories[r]);
     }
   }
+  // Every history of every step, in one batch.
+  const TokenSequences targets = sequences(forced_targets, device);
+  const torch::Tensor rows = model->forward(sequences(forced_sources, device), targets);
+  std::vector<int64_t> last(targets.segments.offsets().begin() + 1,
+                            targets.segments.offsets().end());
+  for (int64_t& row : last) --row;
+  const torch::Tensor expected =
+      model->project(rows).index_select(0, torch::tensor(last).to(device));
+  CHECK(max_difference(torch::cat(stepped), expected) < tolerance);
 }
 
 /// Source features add the sum of their embeddings to every row: two features of one row are worth

@@ -4,7 +4,7 @@
 #include "kernels/compute_scope.h"
 #include "model/step_inference.h"
 #include "tests/model/seq2seq_properties.h"
-#include "tests/support/hardware.h"
+#include "tests/support/skip.h"
 
 using namespace attn;
 using testing::ModelVariant;

@@ -8,7 +8,7 @@
 #include "model/size.h"
 #include "model/transformer/scaling.h"
 #include "model/transformer/transformer.h"
-#include "tests/model/golden.h"
+#include "tests/support/golden.h"
 #include "tests/support/golden_json.h"
 #include "tests/support/models.h"
 
@@ -86,12 +86,12 @@ Config wide() {
 }  // namespace
 
 TEST_CASE("each of today's parts gives the probabilities of the implementation in Python") {
-  const Golden shared("transformer_parts.safetensors", "");
+  const Golden shared("model/data/transformer_parts.safetensors", "");
   const torch::Tensor source = shared("source"), target = shared("target");
   const torch::Tensor bos = torch::full({1}, kBos), eos = torch::full({1}, kEos);
   for (const Case& one : kCases) {
     INFO(one.name);
-    const Golden golden("transformer_parts.safetensors", std::string(one.name) + "/");
+    const Golden golden("model/data/transformer_parts.safetensors", std::string(one.name) + "/");
     Config config = golden_config();
     one.change(config);
     Transformer model = made(config);
@@ -108,20 +108,6 @@ TEST_CASE("each of today's parts gives the probabilities of the implementation i
                                     .squeeze(1);
     CHECK(max_difference(log_p, golden("log_probabilities")) < 1e-4);
   }
-}
-
-TEST_CASE("T5's buckets separate short distances, widen to 128 and see the direction") {
-  const auto bucket = [](bool causal, int64_t query, int64_t key) {
-    return t5_buckets(causal, query, 1, key + 1)[0][key].item<int64_t>();
-  };
-  for (const int64_t d : {0, 1, 7, 15}) CHECK(bucket(true, 20, 20 - d) == d);
-  CHECK(bucket(true, 200, 184) == 16);
-  CHECK(bucket(true, 200, 72) == 31);
-  CHECK(bucket(true, 200, 0) == 31);
-  CHECK(bucket(true, 3, 9) == 0);
-  CHECK(bucket(false, 9, 3) == 6);
-  CHECK(bucket(false, 3, 9) == 16 + 6);
-  CHECK(bucket(false, 0, 300) == 31);
 }
 
 TEST_CASE("T5's buckets and ALiBi's slopes are those of the transformers library") {
@@ -203,41 +189,25 @@ TEST_CASE("grouped queries are all heads with equal keys and values") {
 
 TEST_CASE("DeepNorm has the published scales, and scales W^V, W^O and the feed-forward network") {
   Config config = wide();
+  const bool gated = GENERATE(false, true);
+  if (gated) config.activation = Activation::swiglu;
+  Transformer post = made(config);
   config.norm = Norm::deep;
+  Transformer deep = made(config);
   CHECK(encoder_scale(config).alpha == Approx(0.81 * std::pow(243.0, 1.0 / 16)));
   CHECK(decoder_scale(config).beta == Approx(std::pow(36.0, -0.25)));
-  Transformer deep = made(config);
-  config.norm = Norm::post;
-  Transformer post = made(config);
   const auto ratio = [&](auto weight_of) {
-    return spread(weight_of(deep)) / spread(weight_of(post));
+    const auto layer = [](Transformer& m) { return m->decoder->layers[1]->as<DecoderLayer>(); };
+    return spread(weight_of(*layer(deep))) / spread(weight_of(*layer(post)));
   };
-  const auto layer = [](Transformer& m) { return m->decoder->layers[1]->as<DecoderLayer>(); };
   const double beta = std::pow(36.0, -0.25);
-  CHECK(ratio([&](auto& m) { return layer(m)->cross_attention->value->weight; }) == Approx(beta));
-  CHECK(ratio([&](auto& m) { return layer(m)->mixer.self_attention->output->weight; }) ==
-        Approx(beta));
-  CHECK(ratio([&](auto& m) { return layer(m)->feed_forward->inner->weight; }) == Approx(beta));
-  CHECK(ratio([&](auto& m) { return layer(m)->mixer.self_attention->query->weight; }) ==
-        Approx(1.0));
-}
-
-TEST_CASE("DeepNorm scales two of a gated network's three matrices") {
-  Config config = wide();
-  config.activation = Activation::swiglu;
-  Transformer post = made(config);
-  config.norm = Norm::deep;
-  Transformer deep = made(config);
-  const auto ratio = [&](auto weight_of) {
-    const auto network = [](Transformer& m) {
-      return m->decoder->layers[1]->as<DecoderLayer>()->feed_forward;
-    };
-    return spread(weight_of(network(deep))) / spread(weight_of(network(post)));
-  };
-  const double beta = decoder_scale(config).beta;
-  CHECK(ratio([](const auto& f) { return f->gate->weight; }) == Approx(beta));
-  CHECK(ratio([](const auto& f) { return f->outer->weight; }) == Approx(beta));
-  CHECK(ratio([](const auto& f) { return f->inner->weight; }) == Approx(1.0));
+  CHECK(ratio([](auto& l) { return l.cross_attention->value->weight; }) == Approx(beta));
+  CHECK(ratio([](auto& l) { return l.mixer.self_attention->output->weight; }) == Approx(beta));
+  CHECK(ratio([](auto& l) { return l.mixer.self_attention->query->weight; }) == Approx(1.0));
+  CHECK(ratio([](auto& l) { return l.feed_forward->outer->weight; }) == Approx(beta));
+  // Two of a gated network's three matrices.
+  CHECK(ratio([](auto& l) { return l.feed_forward->inner->weight; }) == Approx(gated ? 1.0 : beta));
+  if (gated) CHECK(ratio([](auto& l) { return l.feed_forward->gate->weight; }) == Approx(beta));
 }
 
 TEST_CASE("depth-scaled initialization divides the last layers of sub-layers alone") {

@@ -1,7 +1,5 @@
 #include "report/attention_page.h"
 
-#include <regex>
-#include <set>
 #include <string>
 
 #include "tests/support/catch.h"
@@ -29,21 +27,6 @@ TEST_CASE("the attention page needs no other file, and has the JSON and the scri
   }
   CHECK_THAT(page, contains("<h1>A &amp; B</h1>") && contains("function drawLines(") &&
                        contains(attention_json(small_report())));
-}
-
-TEST_CASE("every colour of the attention page is one of the page's style") {
-  const std::string page = attention_page(small_report());
-  std::set<std::string> defined, used;
-  const std::regex property(R"(--[a-z0-9]+\b)");
-  for (std::sregex_iterator at(page.begin(), page.end(), property), end; at != end; ++at) {
-    const bool sets = at->suffix().str().starts_with(":");
-    (sets ? defined : used).insert(at->str());
-  }
-  CHECK(used.size() > 10);
-  for (const std::string& name : used) {
-    CAPTURE(name);
-    CHECK((defined.contains(name) || name == "--json"));  // the program's option
-  }
 }
 
 TEST_CASE("tokens cannot end the script of the attention page") {

@@ -28,6 +28,7 @@ inline void add_transformers(std::vector<ModelVariant>& list) {
     change(config);
     list.push_back({std::string("transformer, ") + name, config, /*sees_earlier=*/true, packed});
   };
+  const auto by_modules = [&](const char* name, auto change) { add(name, change, kModules); };
   using Config = TransformerConfig;
   add("paper", [](Config&) {});
   add("pre-norm", [](Config& c) { c.norm = Norm::pre; });
@@ -50,32 +51,26 @@ inline void add_transformers(std::vector<ModelVariant>& list) {
   add("relative positions", [](Config& c) { c.position = Position::relative; });
   add("scale norm", [](Config& c) { c.norm_kind = NormKind::scale, c.norm = Norm::pre; });
   add("deep norm", [](Config& c) { c.norm = Norm::deep, c.layers = 3; });
-  add(
-      "l2 qk norm", [](Config& c) { c.qk_norm = QkNorm::l2; }, kModules);
-  add(
-      "rms qk norm, rotary",
-      [](Config& c) { c.qk_norm = QkNorm::rms, c.position = Position::rotary; }, kModules);
+  by_modules("l2 qk norm", [](Config& c) { c.qk_norm = QkNorm::l2; });
+  by_modules("rms qk norm, rotary",
+             [](Config& c) { c.qk_norm = QkNorm::rms, c.position = Position::rotary; });
   add("multi-query", [](Config& c) { c.kv_heads = 1; });
   add("grouped queries, rotary",
       [](Config& c) { c.heads = 4, c.kv_heads = 2, c.position = Position::rotary; });
   add("grouped queries, wide heads",
       [](Config& c) { c.heads = 4, c.kv_heads = 2, c.d_k = 16, c.d_v = 18; });
   add("swiglu", [](Config& c) { c.activation = Activation::swiglu; });
-  add(
-      "geglu", [](Config& c) { c.activation = Activation::geglu; }, kModules);
+  by_modules("geglu", [](Config& c) { c.activation = Activation::geglu; });
   add("no bias in the feed-forward network", [](Config& c) { c.feed_forward_bias = false; });
   add("today's decoder", [](Config& c) {
     c.norm = Norm::pre, c.norm_kind = NormKind::rms, c.position = Position::rotary;
     c.activation = Activation::swiglu, c.kv_heads = 1, c.bias = c.feed_forward_bias = false;
   });
   add("depth-scaled initialization", [](Config& c) { c.initialization = Initialization::depth; });
-  add(
-      "µP", [](Config& c) { c.mup_base = 8; }, kModules);
+  by_modules("µP", [](Config& c) { c.mup_base = 8; });
   add("no bias", [](Config& c) { c.bias = false; });
-  add(
-      "gelu", [](Config& c) { c.activation = Activation::gelu; }, kModules);
-  add(
-      "silu", [](Config& c) { c.activation = Activation::silu; }, kModules);
+  by_modules("gelu", [](Config& c) { c.activation = Activation::gelu; });
+  by_modules("silu", [](Config& c) { c.activation = Activation::silu; });
   add("two matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::decoder; });
   add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
 }
@@ -88,6 +83,7 @@ inline void add_mixers(std::vector<ModelVariant>& list) {
     const bool mixes = config.decoder_mixer.kind != Mixer::none;
     list.push_back({std::string("mixer, ") + name, config, mixes, packed});
   };
+  const auto by_modules = [&](const char* name, auto change) { add(name, change, kModules); };
   const auto both = [&](const char* name, const MixerConfig& mixer, bool packed = true) {
     const auto change = [&](TransformerConfig& c) {
       static_cast<MixerConfig&>(c.encoder_mixer) = mixer;
@@ -116,9 +112,8 @@ inline void add_mixers(std::vector<ModelVariant>& list) {
   both("convolution", {.kind = Mixer::convolution}, kModules);
   both("gated convolution", {.kind = Mixer::convolution, .gated = true}, kModules);
   both("dilated convolution", {.kind = Mixer::convolution, .dilation = 2}, kModules);
-  add(
-      "even kernel in the decoder",
-      [](Config& c) { c.decoder_mixer = {.kind = Mixer::convolution, .kernel = 2}; }, kModules);
+  by_modules("even kernel in the decoder",
+             [](Config& c) { c.decoder_mixer = {.kind = Mixer::convolution, .kernel = 2}; });
   both("lstm", {.kind = Mixer::recurrence}, kModules);
   both("gru", {.kind = Mixer::recurrence, .cell = RecurrentCell::gru}, kModules);
   add("unidirectional encoder", [](Config& c) {
@@ -133,14 +128,11 @@ inline void add_mixers(std::vector<ModelVariant>& list) {
       kModules);
   both("none", {.kind = Mixer::none}, kModules);
   add("none in the encoder", [](Config& c) { c.encoder_mixer.kind = Mixer::none; });
-  add(
-      "pre-norm convolution",
-      [](Config& c) {
-        c.norm = Norm::pre;
-        c.encoder_mixer.kind = Mixer::convolution;
-        c.decoder_mixer.kind = Mixer::recurrence;
-      },
-      kModules);
+  by_modules("pre-norm convolution", [](Config& c) {
+    c.norm = Norm::pre;
+    c.encoder_mixer.kind = Mixer::convolution;
+    c.decoder_mixer.kind = Mixer::recurrence;
+  });
 }
 
 inline void add_recurrent(std::vector<ModelVariant>& list) {

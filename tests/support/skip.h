@@ -9,4 +9,10 @@ namespace attn::testing {
 /// is skipped before its first assertion is reported as skipped and not as passed.
 void skip(const std::string& why);
 
+/// `present`; if it is false, the test is skipped.
+inline bool machine_has(bool present, const std::string& what) {
+  if (!present) skip("this machine has no " + what);
+  return present;
+}
+
 }  // namespace attn::testing

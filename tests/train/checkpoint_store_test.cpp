@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <fstream>
 #include <string>
 
 #include "base/error.h"
@@ -12,6 +11,7 @@
 #include "base/safetensors.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/text_files.h"
 
 namespace attn {
 namespace {
@@ -19,10 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::contains;
 using testing::TemporaryDirectory;
-
-void put(const fs::path& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
+using testing::write_text;
 
 void fill_checkpoint(const fs::path& path) {
   fs::create_directories(path);
@@ -30,7 +27,7 @@ void fill_checkpoint(const fs::path& path) {
   const std::vector<TensorView> views = {{"w", "F32", {6}, std::as_bytes(std::span(values))}};
   write_safetensors(path / "model.safetensors", views);
   write_safetensors(path / "optimizer.safetensors", views);
-  put(path / "config.json", "{}");
+  write_text(path / "config.json", "{}");
 }
 
 void make_checkpoints(const fs::path& folder, std::initializer_list<int64_t> steps) {
@@ -79,9 +76,9 @@ TEST_CASE("other files are not listed as checkpoints") {
         "step-00000005.tmp-1-0", "step-00000005.tmp-deleted", "step-99999999999999999999"}) {
     fs::create_directory(folder / name);
   }
-  put(folder / "step-00000007", "a file");
+  write_text(folder / "step-00000007", "a file");
   CHECK(list_checkpoints(folder.path()).empty());
-  put(folder / "file", "");
+  write_text(folder / "file", "");
   CHECK_THROWS_WITH(list_checkpoints(folder / "file"), contains("Not a directory"));
 }
 
@@ -98,7 +95,7 @@ TEST_CASE("the latest checkpoint is one with all its files") {
     CHECK_THROWS_WITH(verify_checkpoint(newest), contains("model.safetensors': No such file"));
   }
   SECTION("empty") {
-    put(newest / "config.json", "");
+    write_text(newest / "config.json", "");
     CHECK_THROWS_WITH(verify_checkpoint(newest), contains("config.json' is empty"));
   }
   SECTION("truncated") {
@@ -134,18 +131,18 @@ TEST_CASE("an invalid mark of the best is rejected") {
   make_checkpoints(folder.path(), {10});
   for (const char* line : {"", "\n", "step-00000010\n", "step-00000010 \n", "step-00000010 x\n",
                            "step-00000010 1.5", "step-00000010 1.5 \n", "../evil 1\n", " 1\n"}) {
-    put(folder / "best", line);
+    write_text(folder / "best", line);
     INFO(line);
     CHECK_THROWS_WITH(best_checkpoint(folder.path()), contains("best' is not the name"));
   }
-  put(folder / "best", std::string(5000, 's'));
+  write_text(folder / "best", std::string(5000, 's'));
   CHECK_THROWS_AS(best_checkpoint(folder.path()), DataError);
 }
 
 TEST_CASE("pruning keeps the last and the best") {
   const TemporaryDirectory folder;
   make_checkpoints(folder.path(), {10, 20, 30, 40, 50});
-  put(folder / "notes.txt", "mine");
+  write_text(folder / "notes.txt", "mine");
   prune_checkpoints(folder.path(), {.every = 10}, 0);
   prune_checkpoints(folder.path(), {.every = 10}, 5);
   prune_checkpoints(folder.path(), {.every = 10}, 9);

@@ -47,17 +47,6 @@ TEST_CASE("a changed bit of a checkpoint is an error, with finite values, too") 
                     contains("xxh64"));
 }
 
-TEST_CASE("weights round-trip bit for bit") {
-  const testing::TemporaryDirectory directory;
-  const auto path = directory.path() / "model.safetensors";
-  auto a = two_layers(), b = two_layers();
-  save_weights(path, *a);
-  load_weights(path, *b);
-  for (const auto& parameter : a->named_parameters()) {
-    CHECK(torch::equal(parameter.value(), b->named_parameters()[parameter.key()]));
-  }
-}
-
 TEST_CASE("weights of another model are rejected with the tensor's name and both shapes") {
   const testing::TemporaryDirectory directory;
   const auto path = directory.path() / "model.safetensors";
@@ -109,16 +98,6 @@ TEST_CASE("a model that differs takes the weights that fit and names the others"
   CHECK(load_fitting_weights(path, *more, {}).notes.size() == 2);
   torch::nn::Sequential fewer(torch::nn::Linear(3, 4));
   CHECK_THAT(load_fitting_weights(path, *fewer, {}).notes.at(0), contains("not in this model"));
-}
-
-TEST_CASE("a truncated or missing weights file is one clear error") {
-  const testing::TemporaryDirectory directory;
-  const auto path = directory.path() / "model.safetensors";
-  auto model = two_layers();
-  CHECK_THROWS_WITH(load_weights(path, *model), contains("model.safetensors"));
-  save_weights(path, *model);
-  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 10);
-  CHECK_THROWS_WITH(load_weights(path, *model), contains("model.safetensors"));
 }
 
 TEST_CASE("the average of checkpoints is the mean of each weight") {

@@ -1,7 +1,6 @@
 #include "train/loss.h"
 
 #include <torch/nn/functional/loss.h>
-
 #include <cmath>
 #include <limits>
 #include <string>
@@ -11,13 +10,47 @@
 #include "kernels/ops/linear.h"
 #include "tests/support/catch.h"
 #include "tests/support/golden_json.h"
-#include "tests/support/hardware.h"
+#include "tests/support/scopes.h"
+#include "tests/support/skip.h"
 #include "tests/support/tensors.h"
 #include "train/static_batch.h"
 
 using namespace attn;
 using testing::max_difference;
 using testing::rounded;
+
+namespace {
+
+/// Sums of a loss, and the gradients of a half of it.
+struct Result {
+  double loss, nll;
+  torch::Tensor dx, dw;
+};
+
+template <class Loss>
+Result result_of(Loss&& loss, const torch::Tensor& rows, const torch::Tensor& weight,
+                 const torch::Tensor& targets, const cpu::SmoothedTargets& q) {
+  const torch::Tensor x = rows.detach().clone().requires_grad_(),
+                      w = weight.detach().clone().requires_grad_();
+  const LossSums sums = loss(x, w, targets, q);
+  (sums.loss * 0.5).backward();
+  return {sums.loss.item<double>(), sums.nll.item<double>(), x.grad(), w.grad()};
+}
+
+LossSums definition(const torch::Tensor& x, const torch::Tensor& w, const torch::Tensor& targets,
+                    const cpu::SmoothedTargets& q) {
+  return smoothed_loss(torch::linear(x, w), targets, q);
+}
+
+/// Gradients to `tolerance` of their largest element.
+void check_close(const Result& found, const Result& expected, double sums, double tolerance) {
+  CHECK(found.loss == Approx(expected.loss).epsilon(sums));
+  CHECK(found.nll == Approx(expected.nll).epsilon(sums));
+  CHECK(max_difference(found.dx, expected.dx) < tolerance * expected.dx.abs().max().item<double>());
+  CHECK(max_difference(found.dw, expected.dw) < tolerance * expected.dw.abs().max().item<double>());
+}
+
+}  // namespace
 
 TEST_CASE("the chunked loss equals the definition in all three forms, values and gradients") {
   const auto chunked = GENERATE(chunked_smoothed_loss, libtorch_smoothed_loss);
@@ -27,26 +60,15 @@ TEST_CASE("the chunked loss equals the definition in all three forms, values and
   CAPTURE(enum_name(form), epsilon, classes);
   torch::manual_seed(5);
   const int64_t rows = 1500;  // several chunks
-  const torch::Tensor x = torch::randn({rows, 8}, torch::requires_grad());
-  const torch::Tensor w = torch::randn({classes, 8}, torch::requires_grad());
+  const torch::Tensor x = torch::randn({rows, 8}), w = torch::randn({classes, 8});
   // Class 1 is the one that wrong_no_pad excludes because it is never a target.
   const torch::Tensor targets = torch::randint(2, classes, {rows}, torch::kInt64);
   cpu::SmoothedTargets q = smoothed_targets(form, epsilon, classes, 1);
   q.z_loss = GENERATE(0.0f, 0.01f);
-  const LossSums plain = smoothed_loss(torch::linear(x, w), targets, q);
-  (plain.loss * 0.5).backward();
-  const torch::Tensor dx = x.grad().clone(), dw = w.grad().clone();
-  x.mutable_grad() = torch::Tensor();
-  w.mutable_grad() = torch::Tensor();
-  const LossSums fast = chunked(x, w, targets, q);
-  (fast.loss * 0.5).backward();
-  CHECK(fast.loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-5));
-  CHECK(fast.nll.item<double>() == Approx(plain.nll.item<double>()).epsilon(1e-5));
-  CHECK(max_difference(dx, x.grad()) < 1e-5 * std::max(1.0, dx.abs().max().item<double>()));
-  CHECK(max_difference(dw, w.grad()) < 1e-5 * std::max(1.0, dw.abs().max().item<double>()));
+  const Result plain = result_of(definition, x, w, targets, q);
+  check_close(result_of(chunked, x, w, targets, q), plain, 1e-5, 1e-5);
   const torch::NoGradGuard no_grad;
-  CHECK(chunked(x, w, targets, q).loss.item<double>() ==
-        Approx(plain.loss.item<double>()).epsilon(1e-5));
+  CHECK(chunked(x, w, targets, q).loss.item<double>() == Approx(plain.loss).epsilon(1e-5));
 }
 
 TEST_CASE("rows without a target have neither loss nor gradient, and change no other row's") {
@@ -121,28 +143,18 @@ TEST_CASE("the gradient at the target is exact however large the logits are") {
 TEST_CASE("the chunked loss by LibTorch's operations supports bf16 rows") {
   const int64_t excluded = GENERATE(-1, 1);
   torch::manual_seed(5);
-  const torch::Tensor x = torch::randn({300, 16}).to(torch::kBFloat16).requires_grad_();
-  const torch::Tensor w = rounded(torch::randn({500, 16})).requires_grad_();
+  const torch::Tensor x = torch::randn({300, 16}).to(torch::kBFloat16),
+                      w = rounded(torch::randn({500, 16}));
   const torch::Tensor targets = torch::randint(2, 500, {300}, torch::kInt64);
   const cpu::SmoothedTargets q = smoothed_targets(
       excluded < 0 ? Smoothing::wrong : Smoothing::wrong_no_pad, 0.1, 500, excluded);
-  const torch::Tensor plain_x = x.detach().to(torch::kFloat32).requires_grad_();
-  const torch::Tensor plain_w = w.detach().clone().requires_grad_();
-  const LossSums plain = smoothed_loss(torch::linear(plain_x, plain_w), targets, q);
-  plain.loss.backward();
-  const LossSums fast = libtorch_smoothed_loss(x, w, targets, q);
-  fast.loss.backward();
-  CHECK(fast.loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-3));
-  CHECK(fast.nll.item<double>() == Approx(plain.nll.item<double>()).epsilon(1e-3));
-  CHECK(x.grad().scalar_type() == torch::kBFloat16);
+  const Result fast = result_of(libtorch_smoothed_loss, x, w, targets, q);
+  CHECK(fast.dx.scalar_type() == torch::kBFloat16);
   // Logits and their gradient are rounded to 8 bits.
-  CHECK(max_difference(x.grad(), plain_x.grad()) <
-        2e-2 * plain_x.grad().abs().max().item<double>());
-  CHECK(max_difference(w.grad(), plain_w.grad()) <
-        2e-2 * plain_w.grad().abs().max().item<double>());
+  check_close(fast, result_of(definition, x.to(torch::kFloat32), w, targets, q), 1e-3, 2e-2);
 }
 
-TEST_CASE("target distributions sum to one, and epsilon zero is plain cross-entropy") {
+TEST_CASE("target distributions sum to one, and are PyTorch's if they smooth over all classes") {
   for (const Smoothing form : {Smoothing::wrong, Smoothing::wrong_no_pad, Smoothing::all}) {
     const auto q = smoothed_targets(form, 0.1, 50, 1);
     const double others = q.excluded >= 0 ? 48 : 49;
@@ -150,21 +162,18 @@ TEST_CASE("target distributions sum to one, and epsilon zero is plain cross-entr
   }
   const torch::Tensor logits = torch::randn({6, 50});
   const torch::Tensor targets = torch::randint(0, 50, {6}, torch::kInt64);
-  const double expected = torch::nn::functional::cross_entropy(logits, targets).item<double>() * 6;
-  const auto sums = smoothed_loss(logits, targets, smoothed_targets(Smoothing::wrong, 0.0, 50));
-  CHECK(sums.loss.item<double>() == Approx(expected).epsilon(1e-5));
-  CHECK(sums.nll.item<double>() == Approx(expected).epsilon(1e-5));
-}
-
-TEST_CASE("PyTorch's label smoothing is the form that smooths over all classes") {
-  const torch::Tensor logits = torch::randn({6, 50});
-  const torch::Tensor targets = torch::randint(0, 50, {6}, torch::kInt64);
-  const auto options =
-      torch::nn::functional::CrossEntropyFuncOptions().label_smoothing(0.1).reduction(torch::kSum);
-  const double expected =
-      torch::nn::functional::cross_entropy(logits, targets, options).item<double>();
-  const auto sums = smoothed_loss(logits, targets, smoothed_targets(Smoothing::all, 0.1, 50));
-  CHECK(sums.loss.item<double>() == Approx(expected).epsilon(1e-5));
+  const auto options = torch::nn::functional::CrossEntropyFuncOptions().reduction(torch::kSum);
+  const auto check = [&](Smoothing form, double epsilon) {  // against PyTorch's label smoothing
+    auto smoothed = options;
+    const double expected =
+        torch::nn::functional::cross_entropy(logits, targets, smoothed.label_smoothing(epsilon))
+            .item<double>();
+    const auto sums = smoothed_loss(logits, targets, smoothed_targets(form, epsilon, 50));
+    CHECK(sums.loss.item<double>() == Approx(expected).epsilon(1e-5));
+    if (epsilon == 0.0) CHECK(sums.nll.item<double>() == Approx(expected).epsilon(1e-5));
+  };
+  check(Smoothing::wrong, 0.0);
+  check(Smoothing::all, 0.1);
 }
 
 TEST_CASE("a loss that overflows is reported as not finite, not hidden") {
@@ -180,32 +189,23 @@ TEST_CASE("the loss on packed weights equals the definition on rounded operands"
   const Precision precision = GENERATE(Precision::fp32, Precision::bf16);
   if (!testing::machine_has(has_packed_products(precision), "packed products")) return;
   const Smoothing form = GENERATE(Smoothing::wrong, Smoothing::wrong_no_pad, Smoothing::all);
-  const int64_t classes = GENERATE(11, 1000), threads = GENERATE(1, 2);
-  CAPTURE(enum_name(precision), enum_name(form), classes, threads);
+  const int64_t classes = GENERATE(11, 1000);
+  const testing::Threads threads(GENERATE(1, 2));
+  CAPTURE(enum_name(precision), enum_name(form), classes);
   torch::manual_seed(5);
-  const int before = torch::get_num_threads();
-  torch::set_num_threads(static_cast<int>(threads));
-  const int64_t rows = 700, width = 40;
-  const torch::Tensor x = rounded(torch::randn({rows, width})).requires_grad_();
-  const torch::Tensor w = rounded(torch::randn({classes, width}) * 0.3).requires_grad_();
-  const torch::Tensor targets = torch::randint(2, classes, {rows}, torch::kInt64);
+  const torch::Tensor x = rounded(torch::randn({700, 40})),
+                      w = rounded(torch::randn({classes, 40}) * 0.3);
+  const torch::Tensor targets = torch::randint(2, classes, {700}, torch::kInt64);
   const cpu::SmoothedTargets q = smoothed_targets(form, 0.1, classes, 1);
-  const LossSums plain = smoothed_loss(torch::linear(x, w), targets, q);
-  (plain.loss * 0.5).backward();
-  const torch::Tensor dx = x.grad().clone(), dw = w.grad().clone();
-  x.mutable_grad() = torch::Tensor();
-  w.mutable_grad() = torch::ones_like(w);  // is added to
+  Result plain = result_of(definition, x, w, targets, q);
+  plain.dw += 1;  // gradients are added to what is there
+  const auto packed = [&](const torch::Tensor& rows, const torch::Tensor& weight, auto&&... rest) {
+    weight.mutable_grad() = torch::ones_like(weight);
+    return chunked_smoothed_loss(rows, weight, rest...);
+  };
   PackedWeights weights(precision);
-  {
-    const ComputeScope scope({.precision = precision, .packed_weights = &weights});
-    const LossSums fast = chunked_smoothed_loss(x, w, targets, q);
-    CHECK(fast.loss.item<double>() == Approx(plain.loss.item<double>()).epsilon(1e-5));
-    CHECK(fast.nll.item<double>() == Approx(plain.nll.item<double>()).epsilon(1e-5));
-    (fast.loss * 0.5).backward();
-  }
+  const ComputeScope scope({.precision = precision, .packed_weights = &weights});
   // In bf16 the gradient of the logits is rounded to 8 bits before its products.
-  const double tolerance = precision == Precision::bf16 ? 1e-2 : 1e-5;
-  CHECK(max_difference(dx, x.grad()) < tolerance * dx.abs().max().item<double>());
-  CHECK(max_difference(dw + 1, w.grad()) < tolerance * (dw + 1).abs().max().item<double>());
-  torch::set_num_threads(before);
+  check_close(result_of(packed, x, w, targets, q), plain, 1e-5,
+              precision == Precision::bf16 ? 1e-2 : 1e-5);
 }

@@ -1,19 +1,17 @@
 // Optimizers against PyTorch's and published formulas (golden values: tools/goldens/optimizers.py).
 #include "train/optimizer.h"
 
-#include <cstring>
 #include <vector>
 
 #include "base/error.h"
-#include "base/safetensors.h"
 #include "model/layers/linear.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
+#include "tests/support/golden.h"
 #include "tests/support/golden_json.h"
-#include "tests/support/source_dir.h"
+#include "tests/support/scopes.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
-#include "tests/support/threads.h"
 #include "train/checkpoint.h"
 #include "train/muon.h"
 #include "train/weight_average.h"
@@ -51,12 +49,8 @@ OptimizerConfig named(const std::string& name) {
 }
 
 torch::Tensor golden(const std::string& name) {
-  static const SafetensorsFile file(testing::kSourceDir +
-                                    std::string("/tests/train/data/optimizers.safetensors"));
-  const TensorView& view = file.at(name);
-  const torch::Tensor tensor = torch::empty(view.shape, torch::kFloat32);
-  std::memcpy(tensor.data_ptr(), view.bytes.data(), view.bytes.size());
-  return tensor;
+  static const testing::Golden all("train/data/optimizers.safetensors", "");
+  return all(name);
 }
 
 void set_all(FlatParameters& flat, const torch::Tensor& to, const std::string& prefix) {
@@ -189,81 +183,64 @@ TEST_CASE("hidden matrices are those of linear layers: not embeddings, gains or 
   CHECK(matrices == 3 * 4 + 2 * 2);  // three attentions, two feed-forward networks
 }
 
-TEST_CASE("the rate's factor of hidden matrices applies to these alone") {
-  const OptimizerKind kind = GENERATE(OptimizerKind::adam, OptimizerKind::lion);
+TEST_CASE("the rate's factor of hidden matrices applies to these alone, and not to weight decay") {
+  const OptimizerKind kind = GENERATE(from_range(all_optimizers()));
+  if (kind == OptimizerKind::muon) return;  // its updates of matrices and of the rest differ
+  const double decay = kind == OptimizerKind::adam ? 0.0 : GENERATE(0.0, 0.5);
+  CAPTURE(enum_name(kind), decay);
   TwoLayers one, scaled;
   FlatParameters first(*one), second(*scaled);
   second.values.copy_(first.values);
   const torch::Tensor before = first.values.clone();
   OptimizerConfig config;
   config.kind = kind;
-  const auto plain = make_optimizer(config, first), hidden = make_optimizer(config, second, 0.25);
+  config.adamw.weight_decay = config.lion.weight_decay = 0.0;
+  const auto plain = make_optimizer(config, first);
+  config.adamw.weight_decay = config.lion.weight_decay = decay;
+  const auto hidden = make_optimizer(config, second, 0.25);
   first.gradients.normal_();
   second.gradients.copy_(first.gradients);
   plain->update(0.01, 1);
   hidden->update(0.01, 1);
   for (const auto& slot : first.slots()) {
     const double factor = slot.hidden_matrix ? 0.25 : 1.0;
-    const auto moved = [&](const FlatParameters& flat) {
-      return FlatParameters::view(flat.values, slot) - FlatParameters::view(before, slot);
-    };
-    INFO(slot.name);
-    CHECK(max_difference(moved(second), factor * moved(first)) < 1e-6);
-  }
-}
-
-TEST_CASE("weight decay does not depend on the rate's factor") {
-  const bool lion = GENERATE(false, true);
-  TwoLayers one, scaled;
-  FlatParameters first(*one), second(*scaled);
-  second.values.copy_(first.values);
-  const torch::Tensor before = first.values.clone();
-  OptimizerConfig config;
-  config.kind = lion ? OptimizerKind::lion : OptimizerKind::adamw;
-  config.adamw.weight_decay = config.lion.weight_decay = 0.0;
-  const auto plain = make_optimizer(config, first);
-  config.adamw.weight_decay = config.lion.weight_decay = 0.5;
-  const auto decaying = make_optimizer(config, second, 0.25);
-  first.gradients.normal_();
-  second.gradients.copy_(first.gradients);
-  plain->update(0.01, 1);
-  decaying->update(0.01, 1);
-  for (const auto& slot : first.slots()) {
-    const double factor = slot.hidden_matrix ? 0.25 : 1.0;
     const auto of = [&](const torch::Tensor& flat) { return FlatParameters::view(flat, slot); };
     const torch::Tensor expected =
-        of(before) * (1 - 0.01 * 0.5) + factor * (of(first.values) - of(before));
+        of(before) * (1 - 0.01 * decay) + factor * (of(first.values) - of(before));
     INFO(slot.name);
     CHECK(max_difference(of(second.values), expected) < 1e-6);
   }
 }
 
-TEST_CASE("a run with any optimizer, or with an average, resumes bit for bit") {
+TEST_CASE("a resumed run is bit-identical to an uninterrupted one, of any optimizer") {
+  const testing::DevicePath path(GENERATE(false, true));  // a GPU's has batches ahead
   const OptimizerKind kind = GENERATE(from_range(all_optimizers()));
   TrainConfig config = training_with(kind);
   config.ema = GENERATE(0.0, 0.9);
   CAPTURE(enum_name(kind), config.ema);
   const testing::TemporaryDirectory directory;
   Setup whole(config), first(config), second(config);
-  train_to(whole, 9);
-  train_to(first, 4);
+  train_to(whole, 13);
+  train_to(first, 6);
   save(directory.path(), first);
   train_to(second, 2);  // whatever it did before is forgotten
   load(directory.path(), second);
-  train_to(second, 9);
+  CHECK(second.trainer.state.step == 6);
+  train_to(second, 13);
   CHECK(torch::equal(whole.weights(), second.weights()));
+  CHECK(whole.trainer.state.target_tokens == second.trainer.state.target_tokens);
+  CHECK(whole.trainer.state.stream == second.trainer.state.stream);
   const AveragedWeights a(whole.trainer.average()), b(second.trainer.average());
   CHECK(torch::equal(whole.weights(), second.weights()));
 }
 
 TEST_CASE("every optimizer learns to copy") {
   const OptimizerKind kind = GENERATE(from_range(all_optimizers()));
-  TrainConfig config = training_with(kind);
-  Setup setup(config);
+  Setup setup(training_with(kind));
   const double first = setup.trainer.step().loss;
-  train_to(setup, 100);
+  train_to(setup, 50);
   CAPTURE(enum_name(kind));
-  CHECK(setup.trainer.step().loss < 0.85 * first);
+  CHECK(setup.trainer.step().loss < 0.95 * first);
 }
 
 TEST_CASE("a state of another optimizer, or with other tensors, is rejected by name") {

@@ -2,8 +2,6 @@
 
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
-#include <torch/optim/adamw.h>
-
 #include <cmath>
 #include <limits>
 #include <set>
@@ -12,13 +10,9 @@
 #include "base/random.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
-#include "tests/support/device_path.h"
-#include "tests/support/kernels.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/support/scopes.h"
 #include "tests/support/tensors.h"
-#include "tests/support/threads.h"
 #include "train/adam.h"
-#include "train/checkpoint.h"
 
 using namespace attn;
 using testing::copying_corpus;
@@ -48,29 +42,6 @@ TEST_CASE("training on a copying task brings the loss down and the ten-step curv
   CHECK(torch::equal(a.weights(), b.weights()));
   for (int i = 0; i < 200; ++i) losses.push_back(a.trainer.step().loss);
   CHECK(losses.back() < 0.75 * losses.front());
-}
-
-TEST_CASE("a resumed run is bit-identical to an uninterrupted one, also with batches ahead") {
-  const testing::DevicePath path(GENERATE(false, true));
-  const testing::TemporaryDirectory directory;
-  Setup whole;
-  for (int i = 0; i < 23; ++i) whole.trainer.step();
-  Setup first;
-  for (int i = 0; i < 11; ++i) first.trainer.step();
-  save_weights(directory.path() / "model.safetensors", *first.model);
-  save_training_state(directory.path() / "state.safetensors", first.trainer,
-                      first.trainer.collect_state());
-  Setup second;
-  for (int i = 0; i < 3; ++i) second.trainer.step();  // whatever it did before is forgotten
-  load_weights(directory.path() / "model.safetensors", *second.model);
-  load_training_state(directory.path() / "state.safetensors", second.trainer,
-                      second.trainer.collect_state());
-  second.stream.restore(second.trainer.state.stream);
-  CHECK(second.trainer.state.step == 11);
-  while (second.trainer.state.step < 23) second.trainer.step();
-  CHECK(torch::equal(whole.weights(), second.weights()));
-  CHECK(whole.trainer.state.target_tokens == second.trainer.state.target_tokens);
-  CHECK(whole.trainer.state.stream == second.trainer.state.stream);
 }
 
 TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
@@ -164,43 +135,6 @@ TEST_CASE("no two batches of a training run share a dropout seed") {
   }
   for (const int64_t batch : {0, 4095, 4096}) add((int64_t{1} << 40) - 1, batch);
   CHECK(seeds.size() == count);
-}
-
-TEST_CASE("dropout's seeds of up to 4096 batches an update are those of earlier versions") {
-  for (const int64_t step : {1, 2, 100'000}) {
-    for (const int64_t batch : {0, 1, 4095}) {
-      const auto place = static_cast<uint64_t>(step * 4096 + batch);
-      CHECK(dropout_seed(9, step, batch) == mix64(9 ^ mix64(place + 1)));
-    }
-  }
-}
-
-TEST_CASE("Adam over the flat buffer equals PyTorch's, step by step") {
-  AdamOptions config;
-  config.weight_decay = GENERATE(0.0, 0.01);
-  torch::nn::Linear ours(5, 3), theirs(5, 3);
-  {
-    const torch::NoGradGuard no_grad;
-    theirs->weight.copy_(ours->weight);
-    theirs->bias.copy_(ours->bias);
-  }
-  FlatParameters flat(*ours);
-  Adam adam(config, flat);
-  torch::optim::AdamW reference(theirs->parameters(), torch::optim::AdamWOptions(0.01)
-                                                          .betas({config.beta1, config.beta2})
-                                                          .eps(config.epsilon)
-                                                          .weight_decay(config.weight_decay));
-  for (int64_t step = 1; step <= 5; ++step) {
-    const torch::Tensor x = torch::randn({4, 5});
-    flat.gradients.zero_();
-    reference.zero_grad();
-    ours(x).pow(2).sum().backward();
-    theirs(x).pow(2).sum().backward();
-    adam.update(0.01, step);
-    reference.step();
-    CHECK(max_difference(ours->weight, theirs->weight) < 1e-6);
-    CHECK(max_difference(ours->bias, theirs->bias) < 1e-6);
-  }
 }
 
 TEST_CASE("Adam's moments decay to 0 and never are subnormal") {

@@ -1,11 +1,22 @@
+// What commands read and write: arguments, lines of input, output files.
 #include "app/commands/arguments.h"
 
+#include <cerrno>
+#include <sstream>
+#include <string>
+
+#include "app/commands/input_chunks.h"
+#include "app/commands/output_file.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "tests/support/catch.h"
+#include "tests/support/file_size_limit.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace attn;
-using testing::contains;
 using Words = std::vector<std::string>;
+using Lines = std::vector<std::string>;
+using namespace attn::testing;
 
 namespace {
 
@@ -72,4 +83,47 @@ TEST_CASE("the error for a command line names the command") {
              contains("train: --lr=0.1: unknown flag; options of the config are set with --set"));
   CHECK_THAT(error({"train", "a.json", "b.json"}), contains("train: b.json: unknown argument"));
   CHECK_THAT(error({"train"}), contains("config is required"));
+}
+
+TEST_CASE("lines end in \\n or \\r\\n, the last one perhaps without, and may be empty") {
+  const auto lines_of = [](const std::string& text) {
+    std::istringstream in(text);
+    Lines lines;
+    for (std::string line; next_line(in, line);) lines.push_back(line);
+    CHECK_FALSE(has_failed(in));
+    return lines;
+  };
+  CHECK(lines_of("").empty());
+  CHECK(lines_of("\n") == Lines{""});
+  CHECK(lines_of("a\n\r\nb c") == Lines{"a", "", "b c"});
+  CHECK(lines_of("a\nb\n") == Lines{"a", "b"});
+  CHECK(lines_of(std::string("a\0b\n", 4)) == Lines{std::string("a\0b", 3)});
+}
+
+TEST_CASE("an output that cannot be written names the system's error, also in large pieces") {
+  const TemporaryDirectory folder;
+  const auto size = static_cast<size_t>(GENERATE(10'000, 1'000'000));
+  const std::string reason = "': File too large";
+  const FileSizeLimit full(4096);
+  SECTION("at once") {
+    OutputFile output(folder / "out");
+    CHECK_THROWS_WITH(output.write_all(std::string(size, 'a')),
+                      contains("cannot write '" + (folder / "out.partial").string() + reason));
+  }
+  SECTION("line by line, long before the end") {
+    OutputFile output(folder / "out");
+    for (size_t i = 0; i < size / 10; ++i) output.stream() << "123456789\n";
+    errno = 0;
+    CHECK_THROWS_WITH(output.flush(), contains("out.partial" + reason));
+  }
+}
+
+TEST_CASE("an output has its name when it is complete") {
+  const TemporaryDirectory folder;
+  OutputFile output(folder / "out");
+  output.stream() << "one\n";
+  output.flush();
+  CHECK(read_file(folder / "out.partial") == "one\n");
+  output.write_all("two\n");
+  CHECK(read_file(folder / "out") == "one\ntwo\n");
 }

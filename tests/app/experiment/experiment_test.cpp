@@ -66,15 +66,6 @@ TEST_CASE("d_k and d_v follow d_model and heads unless they are numbers") {
   CHECK_THROWS_WITH(resolve(tiny, {"model.d_v=atuo"}), contains("model.d_v") && contains("auto"));
 }
 
-TEST_CASE("an object in --set is a patch: missing options keep their values") {
-  const std::string tiny = R"({"model": {"layers": 1, "d_model": 32, "heads": 2}})";
-  const Experiment experiment = resolve(tiny, {R"(model={"heads": 4})"});
-  CHECK(experiment.model.get<TransformerConfig>().heads == 4);
-  CHECK(experiment.model.get<TransformerConfig>().layers == 1);
-  CHECK(experiment.model.get<TransformerConfig>().d_model == 32);
-  CHECK_THROWS_WITH(resolve(tiny, {R"(model={"heads": 4, "heads": 8})"}), contains("duplicate"));
-}
-
 TEST_CASE("null is an option's default, whatever the base has, and its name is checked") {
   const testing::TemporaryDirectory folder;
   folder.write("base.json", R"({"train": {"clip_norm": 1.0}, "search": {"beam": 9},
@@ -149,7 +140,8 @@ TEST_CASE("errors name the file, the full path and the remedy") {
       {R"({"eval": [{"lowercase": true}]})", "eval[0].lowercase: kind loss has no such option"},
       {R"({"eval": [{"kind": "bleu", "params": "a.prm"}]})", "eval[0].params: kind bleu has no"},
       {R"({"eval": [{"kind": "blue"}]})", "eval[0].kind: \"blue\""},
-      {R"({"eval": [{"kind": "parse"}]})", "eval[0].kind: parse: requires data.task=parsing; use loss"},
+      {R"({"eval": [{"kind": "parse"}]})",
+       "eval[0].kind: parse: requires data.task=parsing; use loss"},
       {R"({"train": {"learning_rate": 0.1}})",
        "train.learning_rate: schedule paper has no such option (schedules inverse_sqrt, constant, "
        "cosine and wsd have)"},

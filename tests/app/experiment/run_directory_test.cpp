@@ -1,3 +1,4 @@
+// A run: its directory, results, checkpoints and progress.
 #include "app/experiment/run_directory.h"
 
 #include <sys/wait.h>
@@ -6,16 +7,19 @@
 #include <fstream>
 #include <string>
 
+#include "app/experiment/find_checkpoint.h"
+#include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/safetensors.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 #include "train/checkpoint_store.h"
 
 using namespace attn;
-
 namespace fs = std::filesystem;
+using testing::contains;
 
 TEST_CASE("the run of a checkpoint, of an average and of a run itself is the run") {
   const RunDirectory run("runs/a");
@@ -89,4 +93,208 @@ TEST_CASE("a lock of a process that was killed, or of another boot, is free at o
   CHECK_NOTHROW(RunLock(folder.path()));
   std::ofstream(folder / "lock") << "process 1 on another machine, before its reboot";
   CHECK_NOTHROW(RunLock(folder.path()));
+}
+
+TEST_CASE("the changes of a run are listed, whatever else its run.json holds") {
+  const testing::TemporaryDirectory run;
+  CHECK(changes_of(run.path()).empty());
+  for (const char* changes : {"1", "\"x\"", "[1]", "[{\"option\": 3}]", "{}"}) {
+    CAPTURE(changes);
+    run.write("run.json", std::string("{\"changes\": ") + changes + "}");
+    CHECK(changes_of(run.path()).empty());
+  }
+  run.write("run.json", R"({"changes": [{"step": 7, "option": "train.clip_norm", "after": 2.0}]})");
+  CHECK(changes_of(run.path()) == "train.clip_norm 2.0 from step 7");
+}
+
+TEST_CASE("a result is read back as it was written") {
+  const testing::TemporaryDirectory run;
+  CHECK_FALSE(read_result(run.path()).has_value());
+  RunResult result{.step = 7, .parameters = 1 << 20, .seconds = 2.5, .peak_memory = 12};
+  result.results["valid"] = {
+      .values = {{"ppl", 3.25}}, .signature = "s", .output = "eval/valid-7.txt", .text = "hash"};
+  write_result(run.path(), result);
+  CHECK(read_result(run.path()) == result);
+}
+
+TEST_CASE("an invalid result names its file and the remedy") {
+  const testing::TemporaryDirectory run;
+  run.write("result.json", R"({"step": "seven"})");
+  CHECK_THROWS_AS(read_result(run.path()), DataError);
+  CHECK_THROWS_WITH(read_result(run.path()), contains("result.json") && contains("delete it"));
+}
+
+TEST_CASE("a run has finished when it made its steps, or stopped by its patience") {
+  const testing::TemporaryDirectory run;
+  write_result(run.path(), {.step = 100});
+  CHECK(finished_result(run.path(), {.steps = 100}).has_value());
+  CHECK_FALSE(finished_result(run.path(), {.steps = 200}).has_value());
+  const auto had_steps = [&](const std::string& steps) {
+    run.write("config.json", R"({"train": {"patience": 3, "steps": )" + steps +
+                                 R"(}, "eval": [{"name": "valid", "kind": "loss", "every": 10}]})");
+    return finished_result(run.path(), {.steps = 200, .patience = 3}).has_value();
+  };
+  CHECK(had_steps("150"));
+  CHECK_FALSE(had_steps("100"));  // it was not stopped early and can be extended
+}
+
+TEST_CASE("a run was as read if it was so when it started or when it finished") {
+  const testing::TemporaryDirectory run;
+  CHECK(as_read(run.path()).empty());
+  run.write("run.json", R"({"commit": "a"})");
+  run.write("result.json", R"({"step": 1})");
+  CHECK(as_read(run.path()).empty());
+  run.write("run.json", R"({"as_read": ["norm", "attention"]})");
+  CHECK(as_read(run.path()) == "attention, norm");
+  run.write("result.json", R"({"step": 1, "as_read": ["softmax", "norm"]})");
+  CHECK(as_read(run.path()) == "attention, norm, softmax");
+}
+
+TEST_CASE("a torn or foreign line of the metrics is passed over") {
+  const testing::TemporaryDirectory run;
+  CHECK(read_metrics(run.path()).empty());
+  run.write("metrics.jsonl", "{\"kind\": \"train\", \"step\": 1}\nnonsense\n[1]\n{\"kind\": \"tr");
+  const auto records = read_metrics(run.path());
+  REQUIRE(records.size() == 1);
+  CHECK(number_at(records[0], "step") == 1.0);
+}
+
+TEST_CASE("an evaluator's result at a step has the finite values of its record") {
+  const testing::TemporaryDirectory run;
+  run.write("metrics.jsonl",
+            R"({"kind": "eval", "name": "test", "step": 10, "bleu": 20, "text": "old"})"
+            "\n"
+            R"({"kind": "eval", "name": "test", "step": 20, "bleu": 21.5, "ppl": "Infinity",)"
+            R"( "eval_seconds": 3, "signature": "sig", "text": "hash"})"
+            "\n");
+  run.write("eval/test-20.txt", "a\n");
+  const auto results = results_at(run.path(), 20);
+  REQUIRE(results.size() == 1);
+  const EvaluatorResult expected{
+      .values = {{"bleu", 21.5}}, .signature = "sig", .output = "eval/test-20.txt", .text = "hash"};
+  CHECK(results.at("test") == expected);
+}
+
+TEST_CASE("the last record of an evaluator at a step replaces earlier ones") {
+  const testing::TemporaryDirectory run;
+  run.write(
+      "metrics.jsonl",
+      R"({"kind": "eval", "name": "test", "step": 10, "bleu": 20, "ppl": 7, "signature": "a"})"
+      "\n"
+      R"({"kind": "average", "name": "test", "step": 10, "chrf": 50, "ppl": "Infinity"})"
+      "\n");
+  const EvaluatorResult expected{.values = {{"chrf", 50.0}}};
+  CHECK(results_at(run.path(), 10).at("test") == expected);
+}
+
+TEST_CASE("a step that training cannot reach is none, nor is a number that is not finite") {
+  const auto step = [](const char* record) { return step_of(parse_json(record, "t")); };
+  CHECK(step(R"({"step": 4})") == 4);
+  for (const char* none : {R"({"step": 0})", R"({"kind": "eval"})", R"({"step": -3})",
+                           R"({"step": 18446744073709551615})"}) {
+    CHECK(step(none) == 0);
+  }
+  const Json record = parse_json(R"({"step": 4, "ppl": "Infinity"})", "t");
+  CHECK(number_at(record, "step") == 4.0);
+  CHECK_FALSE(number_at(record, "ppl").has_value());
+  CHECK_FALSE(number_at(record, "bleu").has_value());
+}
+
+namespace {
+
+void fill(const fs::path& path) {
+  fs::create_directories(path);
+  const std::vector<float> values(2, 1.0F);
+  const std::vector<TensorView> views = {{"w", "F32", {2}, std::as_bytes(std::span(values))}};
+  write_safetensors(path / "model.safetensors", views);
+  write_file_atomically(path / "config.json", "{}");
+}
+
+std::string message(const fs::path& path) {
+  try {
+    return "found " + find_checkpoint(path).string();
+  } catch (const UserError& error) {
+    return error.what();
+  }
+}
+
+// RUN with steps 100, 200 and 300, of which 200 is the best.
+struct Run {
+  testing::TemporaryDirectory folder;
+  fs::path path = folder.path() / "base";
+  RunDirectory run{path};
+
+  Run() {
+    for (const int64_t step : {100, 200, 300}) fill(checkpoint_path(run.checkpoints(), step));
+    write_file_atomically(run.config(), "{}");
+    mark_best(run.checkpoints(), 200, 1.5);
+  }
+  fs::path at(const std::string& which) const { return path.string() + "@" + which; }
+  fs::path step(int64_t step) const { return checkpoint_path(run.checkpoints(), step); }
+};
+
+}  // namespace
+
+TEST_CASE("a run's checkpoints are selected by @best, @last, @average and @STEP") {
+  const Run run;
+  CHECK(find_checkpoint(run.at("best")) == run.step(200));
+  CHECK(find_checkpoint(run.at("last")) == run.step(300));
+  CHECK(find_checkpoint(run.at("100")) == run.step(100));
+  CHECK(find_checkpoint(run.path.string() + "/@last") == run.step(300));
+  CHECK(find_checkpoint(run.path) == run.step(200));
+  fill(run.run.averaged());
+  CHECK(find_checkpoint(run.at("average")) == run.run.averaged());
+  CHECK(find_checkpoint(run.at("best")) == run.step(200));
+  CHECK(find_checkpoint(run.path) == run.run.averaged());
+}
+
+TEST_CASE("a damaged last checkpoint is an error") {
+  const Run run;
+  fs::remove(best_mark(run.run.checkpoints()));
+  for (const fs::path& path : {run.path, run.at("last")}) {
+    CHECK(find_checkpoint(path) == run.step(300));
+  }
+  fs::resize_file(run.step(300) / "model.safetensors", 20);
+  for (const fs::path& path : {run.path, run.at("last")}) {
+    CHECK_THAT(message(path), contains(run.step(300).string()) && !contains("found"));
+  }
+}
+
+TEST_CASE("an error for a missing checkpoint names their directory") {
+  const Run run;
+  const std::string has = "its checkpoints are in " + run.run.checkpoints().string();
+  CHECK_THAT(message(run.at("150")), contains("no checkpoint at this step") && contains(has));
+  CHECK_THAT(message(run.at("average")), contains("attn average") && contains(has));
+  CHECK_THAT(message(run.at("bets")), contains("not best, last, average or a step"));
+  CHECK_THAT(message(run.at("")), contains("not best, last, average or a step"));
+  CHECK_THAT(message(run.at("-1")), contains("not best, last, average or a step"));
+  CHECK_THAT(message(run.step(100).string() + "@best"), contains("is a checkpoint, not a run"));
+  fs::remove_all(run.step(200));
+  CHECK_THAT(message(run.at("best")), contains("no checkpoint is marked as the best"));
+  const fs::path none = run.folder.path() / "none";
+  fs::create_directories(none);
+  CHECK_THAT(message(none.string() + "@last"), contains("@last: no checkpoint"));
+  CHECK_THAT(message(run.folder.path() / "nowhere@best"), contains("no such run or checkpoint"));
+}
+
+TEST_CASE("a name with '@' is a name where it exists") {
+  const Run run;
+  const fs::path named = run.at("best");
+  fs::rename(run.path, named);
+  const RunDirectory renamed(named);
+  CHECK(find_checkpoint(named) == checkpoint_path(renamed.checkpoints(), 200));
+  CHECK(find_checkpoint(named.string() + "@last") == checkpoint_path(renamed.checkpoints(), 300));
+  CHECK(find_checkpoint(checkpoint_path(renamed.checkpoints(), 100)) ==
+        checkpoint_path(renamed.checkpoints(), 100));
+}
+
+TEST_CASE("progress has a rate, and the time left if the total is known") {
+  const auto text = [](int64_t total, int64_t done, double seconds) {
+    return progress_text({.what = "translating", .unit = "sentences", .total = total}, done,
+                         seconds);
+  };
+  CHECK(text(400, 100, 50) == "translating  100/400 sentences  2.0/s  2 min 30 s left");
+  CHECK(text(0, 1000, 5) == "translating  1000 sentences  200/s");
+  CHECK(text(99, 100, 50) == "translating  100 sentences  2.0/s");
+  CHECK(text(0, 0, 12) == "translating  12 s");
 }

@@ -14,22 +14,6 @@ using namespace attn;
 using testing::contains;
 using testing::Sweeps;
 
-TEST_CASE("rows are patches on the base, and the first one is compared with") {
-  const Sweeps sweeps;
-  const SweepPlan plan =
-      sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}}})"));
-  REQUIRE(plan.rows.size() == 2);
-  CHECK(plan.rows[0].changed.empty());
-  CHECK(plan.rows[1].changed == std::vector<std::string>{"model.d_k"});
-  CHECK(plan.rows[1].experiment.model.get<TransformerConfig>().d_k == 16);
-  CHECK(plan.metrics.evaluators[Metric::loss] == "v");
-  CHECK(plan.metrics.evaluators[Metric::bleu] == "b");
-  REQUIRE(plan.runs.size() == 2);
-  CHECK(plan.runs[1].name == "B1/seed-5");
-  CHECK(plan.runs[1].directory == sweeps.folder() / "B1" / "seed-5");
-  CHECK(plan.runs[1].config() == sweeps.folder() / "B1" / "seed-5.json");
-}
-
 TEST_CASE("grids make a row for each combination, seeds a run for each") {
   const Sweeps sweeps;
   const auto text = sweeps.rows(
@@ -94,7 +78,7 @@ TEST_CASE("--set cannot remove what rows set, or their grids vary") {
   CHECK_NOTHROW(sweeps.plan(set, {.assignments = {"model.dropout=0.1"}}));
 }
 
-TEST_CASE("a row's patches follow what the sweep sets") {
+TEST_CASE("rows are patches on the base and what the sweep sets; the first is compared with") {
   const Sweeps sweeps;
   sweeps.write("common.json", R"({"model": {"dropout": 0.3, "heads": 4}})");
   sweeps.write("own.json", R"({"model": {"dropout": 0.4}})");
@@ -105,10 +89,19 @@ TEST_CASE("a row's patches follow what the sweep sets") {
   const auto dropout = [&](size_t row) {
     return plan.rows[row].experiment.model.get<TransformerConfig>().dropout;
   };
+  REQUIRE(plan.rows.size() == 3);
   CHECK(dropout(0) == 0.2);
   CHECK(dropout(1) == 0.4);
   CHECK(dropout(2) == 0.5);
+  CHECK(plan.rows[0].changed.empty());
+  CHECK(plan.rows[1].changed == std::vector<std::string>{"model.dropout"});
   CHECK(plan.rows[1].experiment.model.get<TransformerConfig>().heads == 4);
+  CHECK(plan.metrics.evaluators[Metric::loss] == "v");
+  CHECK(plan.metrics.evaluators[Metric::bleu] == "b");
+  REQUIRE(plan.runs.size() == 3);
+  CHECK(plan.runs[1].name == "own/seed-5");
+  CHECK(plan.runs[1].directory == sweeps.folder() / "own" / "seed-5");
+  CHECK(plan.runs[1].config() == sweeps.folder() / "own" / "seed-5.json");
 }
 
 TEST_CASE("a row is compared with the row that it names, a grid's row by its full name") {

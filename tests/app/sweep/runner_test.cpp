@@ -1,9 +1,21 @@
+// How a sweep runs: its costs, the order of its runs, their state, and Slurm.
 #include "app/sweep/runner.h"
 
+#include <filesystem>
+#include <fstream>
+#include <string>
+
 #include "app/sweep/costs.h"
+#include "app/sweep/slurm.h"
+#include "app/sweep/status.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "tests/app/sweep/sweeps.h"
 #include "tests/support/catch.h"
 
 using namespace attn;
+using testing::contains;
+using testing::Sweeps;
 
 namespace {
 
@@ -52,4 +64,181 @@ TEST_CASE("jobs share the GPUs that the sweep was given, by number or by name") 
   CHECK(gpu_of_slot(1, 2, "GPU-0a1b, GPU-2c3d") == "GPU-2c3d");
   CHECK(gpu_of_slot(1, 2, "3,5,-1,7") == "5");  // what follows an unknown name isn't visible
   CHECK(gpu_of_slot(1, 2, "").empty());         // no GPU was given, so none is taken
+}
+
+TEST_CASE("a row costs as much as the measured one by its FLOPs and parameters") {
+  Experiment base;
+  base.eval.clear();
+  const int64_t parameters = parameter_count(base.model, {900, 700});
+  const double fixed = static_cast<double>(parameters * base.train.bytes_per_parameter());
+  const StepBenchmark step{.parameters = parameters,
+                           .source_vocabulary = 900,
+                           .target_vocabulary = 700,
+                           .flops_per_update = 2e9,
+                           .tokens_per_pair = 20,
+                           .flops_per_second = 1e9,
+                           .memory = fixed + 1e9,
+                           .fixed_memory = fixed};
+  const double steps = static_cast<double>(base.train.steps);
+  const RowCost same = scaled_cost(base, base, step);
+  CHECK(same.parameters == parameters);
+  CHECK(same.flops == Approx(2e9 * steps));
+  CHECK(same.seconds == Approx(2 * steps));
+  CHECK(same.memory == Approx(fixed + 1e9));
+
+  Experiment four = base;  // batches of four times as many tokens
+  four.data.batch_tokens *= 4;
+  CHECK(scaled_cost(four, base, step).seconds == Approx(8 * steps));
+  CHECK(scaled_cost(four, base, step).memory == Approx(fixed + 2e9));
+
+  Experiment words = base;
+  words.data.tokenizer = TokenizerKind::words;
+  CHECK(scaled_cost(words, base, step).parameters ==
+        parameter_count(base.model, {words.data.vocab_size, words.data.vocab_size}));
+
+  Experiment evaluated = base;
+  evaluated.eval = {{.name = "valid", .every = 0, .options = LossEvaluation{}}};
+  CHECK(scaled_cost(evaluated, base, step).seconds > same.seconds);
+}
+
+TEST_CASE("an update's FLOPs follow the batch and the model") {
+  Experiment base, wide;
+  wide.model.get<TransformerConfig>().d_ff *= 2;
+  Experiment twice = base;
+  twice.train.accumulate = 2;
+  CHECK(update_flops(wide, {32000, 32000}) > update_flops(base, {32000, 32000}));
+  CHECK(update_flops(twice, {32000, 32000}) == Approx(2 * update_flops(base, {32000, 32000})));
+}
+
+TEST_CASE("an evaluation costs its hypotheses: those of the beam, or the samples") {
+  Experiment experiment;
+  experiment.eval = {{.name = "test", .every = 0, .options = BleuEvaluation{}}};
+  SearchConfig& search = *experiment.eval[0].search();
+  const auto flops = [&] { return evaluation_flops(experiment, {32000, 32000}, 25, 100); };
+  search.beam = 1;
+  const double one = flops();
+  search.beam = 4;
+  CHECK(flops() == Approx(4 * one));
+  search.method = SearchMethod::sample;
+  search.samples = 6;
+  CHECK(flops() == Approx(6 * one));
+}
+
+TEST_CASE("an evaluation costs each time of its schedule, the last update and the average") {
+  Experiment experiment;
+  experiment.train.steps = 1000;
+  experiment.eval = {{.name = "valid", .every = 0, .options = LossEvaluation{}}};
+  const auto flops = [&](int64_t every, int64_t average_last) {
+    experiment.eval[0].every = every;
+    experiment.train.average_last = average_last;
+    return evaluation_flops(experiment, {32000, 32000}, 25, 100);
+  };
+  const double one = flops(0, 0);
+  CHECK(flops(0, 5) == Approx(one));
+  CHECK(flops(250, 0) == Approx(4 * one));
+  CHECK(flops(250, 5) == Approx(5 * one));
+  CHECK(flops(300, 0) == Approx(4 * one));
+  CHECK(flops(300, 5) == Approx(5 * one));
+}
+
+TEST_CASE("the batch script requests the file's resources, quoted for the shell") {
+  const Sweeps sweeps;
+  SweepPlan plan = sweeps.plan(
+      R"({"base": "base.json", "rows": [{"name": "a"}, {"name": "b"}],
+          "slurm": {"partition": "gpu", "time": "02:00:00", "gpus": 1, "at_once": 4, "notice": 30,
+                    "options": ["--qos=long"], "setup": ["module load cuda"]}})");
+  const std::string script = slurm_script(plan, {.device = "auto", .threads = 3});
+  for (const char* part :
+       {"#SBATCH --array=0-1%4", "#SBATCH --partition=gpu", "#SBATCH --time=02:00:00",
+        "#SBATCH --gpus-per-node=1", "#SBATCH --signal=B:USR1@30", "#SBATCH --requeue",
+        "#SBATCH --qos=long", "module load cuda", "device='cuda'\nthreads=3\n"}) {
+    CHECK_THAT(script, contains(part));
+  }
+  CHECK(script.find("--mem") == std::string::npos);
+  CHECK_THAT(slurm_script(plan, {.device = "cpu"}), contains("device='cpu'\n"));
+}
+
+TEST_CASE("several tasks are started by srun, or by mpirun where srun has no PMIx") {
+  const Sweeps sweeps;
+  SweepPlan plan = sweeps.plan(
+      R"({"base": "base.json", "rows": [{"name": "a"}],
+          "slurm": {"tasks": 4, "nodes": 2, "gpus_per_task": 1}})");
+  const std::string script = slurm_script(plan, {});
+  for (const char* part :
+       {"#SBATCH --ntasks=4\n", "#SBATCH --nodes=2\n", "#SBATCH --gpus-per-task=1\n", "\ntasks=4\n",
+        "srun --mpi=pmix", "mpirun -np \"$tasks\""}) {
+    CHECK_THAT(script, contains(part));
+  }
+  CHECK_THROWS_WITH(
+      sweeps.plan(R"({"base": "base.json", "rows": [{"name": "a"}], "slurm": {"nodes": 2}})"),
+      contains("slurm.nodes"));
+}
+
+TEST_CASE("a name that sbatch would split or expand is an error that names its option") {
+  const Sweeps sweeps;
+  SweepPlan plan = sweeps.plan(
+      R"({"base": "base.json", "rows": [{"name": "a"}], "slurm": {"partition": "two words"}})");
+  CHECK_THROWS_WITH(slurm_script(plan, {}), contains("--partition: \"two words\""));
+  plan.file.slurm.partition = "";
+  plan.source = "two\nlines.json";
+  CHECK_THROWS_WITH(slurm_script(plan, {}), contains("--job-name"));
+  plan.source = "s.json";
+  plan.directory = "100%";
+  CHECK_THROWS_WITH(slurm_script(plan, {}), contains("--output"));
+}
+
+TEST_CASE("a run whose row has changed is an error that names the run") {
+  const Sweeps sweeps;
+  const SweepPlan before =
+      sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}}})"));
+  const PlannedRun& run = before.runs[1];
+  CHECK(inspect_run(run).stage == RunStage::waiting);
+  std::filesystem::create_directories(run.directory);
+  write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
+  CHECK(inspect_run(run).stage == RunStage::started);
+  CHECK_NOTHROW(check_unchanged(before));
+  const SweepPlan after =
+      sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 32}}})"));
+  CHECK(inspect_run(after.runs[1]).stage == RunStage::changed);
+  CHECK_THROWS_WITH(check_unchanged(after), contains("B1/seed-5 (model.d_k)"));
+  const SweepPlan longer = sweeps.plan(
+      sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}, "train": {"steps": 200000}}})"));
+  CHECK_NOTHROW(check_unchanged(longer));  // a run that has not finished may become longer
+}
+
+TEST_CASE("a run's progress is read from the end of its log") {
+  const Sweeps sweeps;
+  const SweepPlan plan = sweeps.plan(sweeps.rows(R"({"name": "B1"})"));
+  const PlannedRun& run = plan.runs[0];
+  SweepMetrics metrics;
+  metrics.evaluators[Metric::loss] = "v";
+  CHECK(read_progress(run, metrics).step == 0);
+  std::filesystem::create_directories(run.directory);
+  std::ofstream(run.directory / "metrics.jsonl")
+      << R"({"kind": "train", "step": 10, "tokens_per_second": 50, "seconds": 2})"
+      << "\n"
+      << R"({"kind": "eval", "name": "v", "step": 10, "ppl": 8.5, "eval_seconds": 0.5})"
+      << "\n"
+      << R"({"kind": "eval", "name": "other", "step": 10, "ppl": 3})"
+      << "\n"
+      << R"({"kind": "train", "step": 20, "tokens_per_second": 60, "seconds": 4})"
+      << "\n"
+      << R"({"kind": "train", "st)";
+  const RunProgress progress = read_progress(run, metrics);
+  CHECK(progress.step == 20);
+  CHECK(progress.ppl == 8.5);
+}
+
+TEST_CASE("a change of runtime options does not change a row") {
+  const Sweeps sweeps;
+  const auto plan = [&](const std::string& kernels) {
+    return sweeps.plan(
+        sweeps.rows(R"({"name": "slow", "set": {"runtime": {"kernels": ")" + kernels + R"("}}})"));
+  };
+  const SweepPlan before = plan("auto"), after = plan("off");
+  const PlannedRun& run = before.runs[1];
+  std::filesystem::create_directories(run.directory);
+  write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
+  CHECK(inspect_run(after.runs[1]).stage == RunStage::started);
+  CHECK_NOTHROW(check_unchanged(after));
 }

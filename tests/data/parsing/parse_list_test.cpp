@@ -1,10 +1,20 @@
+// Lists of parses, tags of words, and treebank tokens of plain text.
 #include "data/parsing/parse_list.h"
 
+#include <algorithm>
+
+#include "base/error.h"
+#include "data/lines.h"
 #include "data/nbest_list.h"
+#include "data/parsing/penn_tokenize.h"
+#include "data/parsing/tag_dictionary.h"
+#include "data/parsing/tree.h"
 #include "tests/support/catch.h"
+#include "tests/support/shared_data.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace attn;
+using namespace attn::testing;
 
 TEST_CASE("a written line of an n-best list is read back") {
   for (const char* text : {"(S (A a))", "(S (A |||) (B b))", "one ||| two", ""}) {
@@ -95,4 +105,140 @@ TEST_CASE("parses of a sentence have the same words") {
   const std::vector<ParseList> other = {same[0], same[1], list("three", "(S (A a) (B c))")};
   CHECK_THROWS_WITH(require_same_words(other),
                     testing::contains("three:1: different words than one:1"));
+}
+
+namespace {
+
+TagDictionary some() {
+  TagDictionary dictionary;
+  dictionary.add(std::vector<std::string>{"the", "run", "run", ":"},
+                 std::vector<std::string>{"DT", "NN", "VB", ":"});
+  dictionary.add(std::vector<std::string>{"the", "run", "once"},
+                 std::vector<std::string>{"DT", "NN", "RB"});
+  return dictionary;
+}
+
+}  // namespace
+
+TEST_CASE("a word has the tags that it was seen with, if it was seen often enough") {
+  const TagDictionary dictionary = some();
+  CHECK(dictionary.symbols("run", 1) == std::vector<std::string>{"NN", "VB"});
+  CHECK(dictionary.symbols("run", 3) == std::vector<std::string>{"NN", "VB"});
+  CHECK(dictionary.symbols("run", 4).empty());
+  CHECK(dictionary.symbols("never", 1).empty());
+}
+
+TEST_CASE("rare tags of a word, which are annotation errors, are excluded") {
+  TagDictionary dictionary;
+  for (int i = 0; i < 100; ++i)
+    dictionary.add(std::vector<std::string>{","}, std::vector<std::string>{i == 7 ? "NN" : ","});
+  for (int i = 0; i < 100; ++i)
+    dictionary.add(std::vector<std::string>{"run"},
+                   std::vector<std::string>{i % 25 == 7 ? "NN" : "VB"});
+  CHECK(dictionary.symbols(",", 1) == std::vector<std::string>{","});
+  CHECK(dictionary.symbols("run", 1) == std::vector<std::string>{"NN", "VB"});
+}
+
+TEST_CASE("a written dictionary is read back") {
+  const std::string text = some().serialized();
+  CHECK(text == ":\t::1\nonce\tRB:1\nrun\tNN:2 VB:1\nthe\tDT:2\n");
+  const TagDictionary again = parse_tag_dictionary(text, "t");
+  CHECK(again.serialized() == text);
+  CHECK(again.symbols("run", 3) == std::vector<std::string>{"NN", "VB"});
+  CHECK(again.symbols("once", 1) == std::vector<std::string>{"RB"});
+  // Tags may hold what separates them from their counts.
+  CHECK(parse_tag_dictionary("--\t:::4\n", "t").symbols("--", 1) == std::vector<std::string>{"::"});
+}
+
+TEST_CASE("a broken dictionary is rejected with its line") {
+  for (const char* bad : {"run", "run\t", "run\tNN", "run\tNN:0", "run\tNN:x", "\tNN:1", "run\t:3",
+                          "run\tNN:9223372036854775807"}) {
+    INFO(bad);
+    CHECK_THROWS_WITH(parse_tag_dictionary(std::string("the\tDT:2\n") + bad + "\n", "t"),
+                      contains("t:2"));
+  }
+}
+
+TEST_CASE("tags are learnt from words and symbols line by line") {
+  const testing::TemporaryDirectory folder;
+  folder.write("w", "a dog\na dog\n");
+  folder.write("s", "NP DT NN /NP\nNP DT =NP /NP\n");
+  const LabelSet labels = {"NP"};
+  const TagDictionary learnt = learn_tags(folder / "w", folder / "s", TreeForm::tags, labels);
+  CHECK(learnt.symbols("dog", 2) == std::vector<std::string>{"=NP", "NN"});
+  folder.write("s", "NP DT NN /NP\nNP DT /NP\n");
+  CHECK_THROWS_WITH(learn_tags(folder / "w", folder / "s", TreeForm::tags, labels),
+                    contains("1 leaves for 2 words"));
+}
+
+TEST_CASE("trees too long for a line teach no tags") {
+  const testing::TemporaryDirectory folder;
+  std::string words, symbols = "NP";
+  for (int i = 0; i < 220'000; ++i) words += "word ", symbols += " NN";
+  folder.write("w", words + "\na dog\n");
+  folder.write("s", symbols + " /NP\nNP DT NN /NP\n");
+  REQUIRE(symbols.size() < LineReader::max_bytes);
+  const TagDictionary learnt = learn_tags(folder / "w", folder / "s", TreeForm::tags, {"NP"});
+  CHECK(learnt.symbols("dog", 1) == std::vector<std::string>{"NN"});
+  CHECK(learnt.symbols("word", 1).empty());
+}
+
+namespace {
+
+std::string tokens(std::string_view sentence) {
+  std::string text;
+  for (const auto& token : penn_tokenize(sentence)) text += (text.empty() ? "" : " ") + token;
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("plain text is cut as the treebank cuts it") {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"The dog barks.", "The dog barks ."},
+      {"I don't think it's Kim's.", "I do n't think it 's Kim 's ."},
+      {"They cannot go, can they?", "They can not go , can they ?"},
+      {"Mr. Smith (aged 40) left.", "Mr. Smith -LRB- aged 40 -RRB- left ."},
+      {"\"We won,\" she said.", "`` We won , '' she said ."},
+      {"\u201CWe won,\u201D she said\u2026", "`` We won , '' she said ..."},
+      {"It cost $1,000.50 at 12:30; fine!", "It cost $ 1,000.50 at 12:30 ; fine !"},
+      {"the dogs' food", "the dogs ' food"},
+      {"See http://example.org/a or a@b.org.", "See http://example.org/a or a@b.org ."},
+      {"See http://x.org/a?b=c&d=1,2!", "See http://x.org/a?b=c&d=1,2 !"},
+      {"(www.x.org/a;b=1, http://y.org)", "-LRB- www.x.org/a;b=1 , http://y.org -RRB-"},
+      {"www...", "www ..."},
+      {"a --- b ----- c--d", "a --- b ----- c -- d"},
+      {"A 5% rise--or [maybe] more", "A 5 % rise -- or -LSB- maybe -RSB- more"},
+      {"well-known AT&T and R & D", "well-known AT&T and R & D"},
+      {"He works for the U.S.", "He works for the U.S ."},
+      {"She said \"no.\"", "She said `` no . ''"},
+      {"10\u00A0km\u3000away\u2028now", "10 km away now"},
+      {"", ""},
+      {" \t ", ""},
+      {"...", "..."},
+      {".", "."},
+      {"'", "'"}};
+  for (const auto& [text, expected] : cases) {
+    CAPTURE(text);
+    CHECK(tokens(text) == expected);
+  }
+}
+
+TEST_CASE("brackets are escaped wherever they stand") {
+  CHECK(escape_brackets("(") == "-LRB-");
+  CHECK(escape_brackets("f(x)") == "f-LRB-x-RRB-");
+  CHECK(escape_brackets("-RRB-") == "-RRB-");
+}
+
+TEST_CASE("tokenized text is mostly unchanged") {
+  const auto folder = shared_data("wsj-sample");
+  if (!folder) return;
+  int64_t same = 0, all = 0;
+  for (const Tree& tree : read_trees(*folder / "dev.ptb")) {
+    std::string line;
+    for (const auto& word : tree_words(tree)) line += (line.empty() ? "" : " ") + word;
+    same += tokens(line) == line;
+    ++all;
+  }
+  CHECK(same >= 95 * all / 100);
 }

@@ -206,18 +206,6 @@ TEST_CASE("each of 100,000 sentences is well-formed and has one translation", "[
   }
 }
 
-TEST_CASE("the same seed gives the same pairs, a different seed different ones") {
-  const auto pairs = samples(5, 200), same = samples(5, 200), other = samples(6, 200);
-  int equal = 0;
-  for (size_t i = 0; i < pairs.size(); ++i) {
-    CHECK(pairs[i].english == same[i].english);
-    CHECK(pairs[i].german == same[i].german);
-    CHECK(pairs[i].tree == same[i].tree);
-    equal += pairs[i].english == other[i].english;
-  }
-  CHECK(equal < 20);
-}
-
 TEST_CASE("sentences are the same on every platform") {
   uint64_t hash = 14695981039346656037ULL;
   for (const GeneratedPair& pair : samples(1, 1000)) {

@@ -1,10 +1,10 @@
+// chrF, TER and the bootstrap against sacreBLEU (golden values: tools/goldens).
 #include "eval/metrics/chrf.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
-#include <span>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -12,16 +12,72 @@
 #include "base/file.h"
 #include "base/json_config.h"
 #include "eval/metrics/bootstrap.h"
+#include "eval/metrics/numpy_random.h"
+#include "eval/metrics/ter.h"
 #include "tests/support/catch.h"
 #include "tests/support/golden_json.h"
-#include "tests/support/source_dir.h"
+#include "tests/support/shared_data.h"
 
 using namespace attn;
-using attn::testing::contains;
+using namespace attn::testing;
+using Lines = std::vector<std::string>;
 
 namespace {
 
-using Lines = std::vector<std::string>;
+void check_exact(double found, const Json& expected) {
+  CHECK(std::abs(found - expected.get<double>()) < 1e-9);
+}
+
+/// A signature as sacreBLEU has it, which leaves chrF's β to the score's name.
+std::string before_version(const std::string& signature) {
+  return signature.substr(0, std::min(signature.find("|beta:"), signature.find("|version:attn-")));
+}
+
+/// Each of `all`'s cases: `corpus(hypotheses, references, options)` has a score and a signature,
+/// `sentence(hypothesis, references, options)` the score of each sentence.
+template <class Options, class Corpus, class Sentence>
+void check_cases(const Json& all, Options&& options_of, Corpus&& corpus_score,
+                 Sentence&& sentence_score) {
+  for (const Json& row : all.at("cases")) {
+    INFO(row.dump());
+    const Json& corpus = all.at("corpora").at(row.at("corpus").get<std::string>());
+    const auto hypotheses = corpus.at("hypotheses").get<Lines>();
+    const auto references = corpus.at("references").get<std::vector<Lines>>();
+    const auto options = options_of(row.at("options"));
+    const auto score = corpus_score(hypotheses, references, options);
+    check_exact(score.score, row.at("score"));
+    CHECK(before_version(score.signature) == row.at("signature").get<std::string>());
+    for (size_t i = 0; i < hypotheses.size(); ++i) {
+      Lines of_sentence;
+      for (const Lines& reference : references) of_sentence.push_back(reference[i]);
+      check_exact(sentence_score(hypotheses[i], of_sentence, options).score, row["sentences"][i]);
+    }
+  }
+}
+
+/// The bootstrap of `all`'s baseline and system: `statistics(hypotheses, references)` of the
+/// sentences, `score(statistics)` of a resample.
+template <class Statistics, class Score>
+void check_bootstrap(const Json& all, const Json& baseline, const Json& system,
+                     Statistics&& statistics, Score&& score) {
+  const std::vector<Lines> references = {all.at("references").get<Lines>()};
+  const auto runs = [&](const char* name) {
+    return std::vector(1, statistics(all.at(name).get<Lines>(), references));
+  };
+  const auto of_baseline = runs("baseline"), of_system = runs("system");
+  const ResampledSystem compared = resampled_system(of_system, score);
+  const PairedBootstrap found =
+      resample_systems(resampled_system(of_baseline, score), std::span(&compared, 1));
+  // sacreBLEU sums in float32.
+  const auto check = [](const BootstrapScore& one, const Json& expected) {
+    CHECK(one.score == Approx(expected["score"].get<double>()).margin(1e-4));
+    CHECK(one.mean == Approx(expected["mean"].get<double>()).margin(1e-4));
+    CHECK(one.ci == Approx(expected["ci"].get<double>()).margin(1e-4));
+  };
+  check(found.baseline, baseline);
+  check(found.systems[0].system, system);
+  CHECK(found.systems[0].p_value == Approx(system["p_value"].get<double>()).margin(1e-3));
+}
 
 ChrfOptions chrf_options(const Json& json) {
   ChrfOptions options;
@@ -34,31 +90,7 @@ ChrfOptions chrf_options(const Json& json) {
   return options;
 }
 
-/// As sacreBLEU has it, which leaves β to the score's name.
-std::string before_beta_and_version(const std::string& signature) {
-  return signature.substr(0, std::min(signature.find("|beta:"), signature.find("|version:attn-")));
-}
-
-void check_close(double found, const Json& expected) {
-  CHECK(std::abs(found - expected.get<double>()) < 1e-9);
-}
-
 }  // namespace
-
-TEST_CASE("chrF of a text is 100 against itself, and 0 where no character is shared") {
-  const Lines text = {"one two three", "four"}, other = {"xyz", "jkl"};
-  CHECK(corpus_chrf(text, std::vector<Lines>{text}).score == Approx(100));
-  CHECK(corpus_chrf(text, std::vector<Lines>{other}).score == 0);
-  CHECK(corpus_chrf(text, std::vector<Lines>{other, text}).score == Approx(100));
-  CHECK(corpus_chrf({}, std::vector<Lines>{Lines{}}).score == 0);
-}
-
-TEST_CASE("n-grams are counted as often as in the reference") {
-  const ChrfOptions options{.char_order = 2, .word_order = 1};
-  const ChrfStatistics found = sentence_chrf_statistics("aa a, b", Lines{"a a b!"}, options);
-  // "aaa,b" and "aab!"; the words aa a , b and a a b !
-  CHECK(found.orders == std::vector<ChrfCounts>{{5, 4, 3}, {4, 3, 1}, {4, 4, 2}});
-}
 
 TEST_CASE("chrF's signature contains all options that change the score") {
   CHECK_THAT(chrf_signature({}, 1),
@@ -75,83 +107,175 @@ TEST_CASE("chrF's signature contains all options that change the score") {
              contains("chrF2++|nrefs:1|") && contains(" = 100.00"));
 }
 
-TEST_CASE("chrF: invalid input is an error") {
-  const Lines one = {"a"}, two = {"a", "b"};
-  CHECK_THROWS_AS(corpus_chrf(one, std::vector<Lines>{}), DataError);
-  CHECK_THROWS_AS(sentence_chrf("a", Lines{}), DataError);
-  CHECK_THROWS_WITH(corpus_chrf(one, std::vector<Lines>{one, two}),
-                    contains("1 hypotheses but 2 sentences in reference 2"));
-  CHECK_THROWS_WITH(corpus_chrf(one, std::vector<Lines>{one}, {.char_order = 0}),
-                    contains("char_order: 0"));
-  CHECK_THROWS_WITH(corpus_chrf(one, std::vector<Lines>{one}, {.word_order = -1}),
-                    contains("word_order: -1"));
-  CHECK_THROWS_WITH(corpus_chrf(one, std::vector<Lines>{one}, {.beta = -1}), contains("beta: -1"));
-}
-
 TEST_CASE("chrF of corpora and sentences is sacreBLEU's") {
-  const Json all = testing::golden_json("eval/data/chrf_cases.json");
+  const Json all = golden_json("eval/data/chrf_cases.json");
+  check_cases(
+      all, chrf_options,
+      [](const Lines& hypotheses, const std::vector<Lines>& references, const auto& options) {
+        return corpus_chrf(hypotheses, references, options);
+      },
+      [](const std::string& hypothesis, const Lines& references, const auto& options) {
+        return sentence_chrf(hypothesis, references, options);
+      });
   for (const Json& row : all.at("cases")) {
-    INFO(row.dump());
-    const Json& corpus = all.at("corpora").at(row.at("corpus").get<std::string>());
-    const auto hypotheses = corpus.at("hypotheses").get<Lines>();
-    const auto references = corpus.at("references").get<std::vector<Lines>>();
     const ChrfOptions options = chrf_options(row.at("options"));
-    const ChrfScore score = corpus_chrf(hypotheses, references, options);
-    check_close(score.score, row.at("score"));
-    CHECK(score.name == row.at("name").get<std::string>());
-    CHECK(before_beta_and_version(score.signature) == row.at("signature").get<std::string>());
-    for (size_t i = 0; i < hypotheses.size(); ++i) {
-      Lines of_sentence;
-      for (const Lines& reference : references) of_sentence.push_back(reference[i]);
-      check_close(sentence_chrf(hypotheses[i], of_sentence, options).score, row["sentences"][i]);
-    }
+    CHECK(corpus_chrf(Lines{"a"}, std::vector<Lines>{{"a"}}, options).name ==
+          row.at("name").get<std::string>());
   }
 }
 
 TEST_CASE("chrF's intervals and p-values are sacreBLEU's") {
-  const Json all = testing::golden_json("eval/data/chrf_cases.json").at("bootstrap");
-  const std::vector<Lines> references = {all.at("references").get<Lines>()};
-  using Runs = std::vector<std::vector<ChrfStatistics>>;
+  const Json all = golden_json("eval/data/chrf_cases.json").at("bootstrap");
   for (const Json& row : all.at("results")) {
     const ChrfOptions options = chrf_options(row);
-    const auto runs = [&](const char* system) {
-      return Runs{chrf_statistics(all.at(system).get<Lines>(), references, options)};
-    };
-    const Runs baseline = runs("baseline"), system = runs("system");
-    const auto score = [&](const ChrfStatistics& statistics) {
-      return chrf_from_statistics(statistics, options, 1).score;
-    };
-    const ResampledSystem compared = resampled_system(system, score);
-    const PairedBootstrap found =
-        resample_systems(resampled_system(baseline, score), std::span(&compared, 1));
-    // sacreBLEU sums in float32.
-    const auto check = [](const BootstrapScore& one, const Json& expected) {
-      CHECK(one.score == Approx(expected["score"].get<double>()).margin(1e-4));
-      CHECK(one.mean == Approx(expected["mean"].get<double>()).margin(1e-4));
-      CHECK(one.ci == Approx(expected["ci"].get<double>()).margin(1e-4));
-    };
-    check(found.baseline, row["baseline"]);
-    check(found.systems[0].system, row["system"]);
-    CHECK(found.systems[0].p_value == Approx(row["system"]["p_value"].get<double>()).margin(1e-3));
+    check_bootstrap(
+        all, row["baseline"], row["system"],
+        [&](const Lines& hypotheses, const std::vector<Lines>& references) {
+          return chrf_statistics(hypotheses, references, options);
+        },
+        [&](const ChrfStatistics& drawn) { return chrf_from_statistics(drawn, options, 1).score; });
   }
 }
 
 TEST_CASE("chrF of three systems of newstest2017 is sacreBLEU's") {
-  const char* given = std::getenv("ATTN_SHARED_DATA");
-  const std::filesystem::path folder =
-      (given != nullptr ? std::filesystem::path(given)
-                        : std::filesystem::path(testing::kSourceDir) / "../shared/data") /
-      "bleu/wmt17-ende";
-  if (!std::filesystem::exists(folder / "ref.de")) {
-    WARN("skipped: no " << folder.string());
-    return;
-  }
+  const auto shared = shared_data("bleu");
+  if (!shared) return;
+  const std::filesystem::path folder = *shared / "wmt17-ende";
   const std::vector<Lines> references = {read_lines(folder / "ref.de")};
-  const Json all = testing::golden_json("eval/data/chrf_cases.json");
+  const Json all = golden_json("eval/data/chrf_cases.json");
   for (const Json& row : all.at("wmt17")) {
     INFO(row.dump());
     const Lines system = read_lines(folder / row.at("system").get<std::string>());
-    check_close(corpus_chrf(system, references, chrf_options(row.at("options"))).score,
+    check_exact(corpus_chrf(system, references, chrf_options(row.at("options"))).score,
                 row.at("score"));
   }
+}
+
+namespace {
+
+using Words = std::vector<uint32_t>;
+
+TerOptions ter_options(const Json& json) {
+  return {.case_sensitive = json.value("case_sensitive", false),
+          .normalized = json.value("normalized", false),
+          .no_punct = json.value("no_punct", false),
+          .asian_support = json.value("asian_support", false)};
+}
+
+}  // namespace
+
+TEST_CASE("TER: a document in one line takes memory by its length, not by its square") {
+  Words reference(20'000);
+  std::iota(reference.begin(), reference.end(), 0);
+  Words hypothesis = reference;
+  std::rotate(hypothesis.begin() + 9000, hypothesis.begin() + 9003, hypothesis.begin() + 9010);
+  hypothesis[15'000] = 50'000;
+  CHECK(translation_edits(hypothesis, reference) == 2);
+}
+
+TEST_CASE("TER: edits are sacreBLEU's, for sentences that need many shifts") {
+  const Json all = golden_json("eval/data/ter_cases.json");
+  for (const Json& row : all.at("edits")) {
+    INFO(row.dump());
+    CHECK(translation_edits(row["hypothesis"].get<Words>(), row["reference"].get<Words>()) ==
+          row["edits"].get<int64_t>());
+  }
+}
+
+TEST_CASE("TER of corpora and sentences is sacreBLEU's") {
+  check_cases(
+      golden_json("eval/data/ter_cases.json"), ter_options,
+      [](const Lines& hypotheses, const std::vector<Lines>& references, const auto& options) {
+        return corpus_ter(hypotheses, references, options);
+      },
+      [](const std::string& hypothesis, const Lines& references, const auto& options) {
+        return sentence_ter(hypothesis, references, options);
+      });
+}
+
+TEST_CASE("TER's intervals and p-values are sacreBLEU's") {
+  const Json all = golden_json("eval/data/ter_cases.json").at("bootstrap");
+  check_bootstrap(
+      all, all.at("results")["baseline"], all.at("results")["system"],
+      [](const Lines& hypotheses, const std::vector<Lines>& references) {
+        return ter_statistics(hypotheses, references);
+      },
+      [](const TerStatistics& drawn) { return ter_from_statistics(drawn, {}, 1).score; });
+}
+
+namespace {
+
+constexpr double kExact = 1e-9;
+
+BleuOptions no_tokenizer() {
+  BleuOptions options;
+  options.tokenizer = BleuTokenizer::none;
+  return options;
+}
+
+std::vector<BleuStatistics> statistics(const Json& all, const std::string& system) {
+  const auto hypotheses = all["systems"][system].get<std::vector<std::string>>();
+  const std::vector<std::vector<std::string>> references = {
+      all["references"].get<std::vector<std::string>>()};
+  return bleu_statistics(hypotheses, references, no_tokenizer());
+}
+
+void check_equal(const BootstrapScore& score, const Json& expected) {
+  CHECK(score.score == Approx(expected["score"].get<double>()).margin(kExact));
+  CHECK(score.mean == Approx(expected["mean"].get<double>()).margin(kExact));
+  CHECK(score.ci == Approx(expected["ci"].get<double>()).margin(kExact));
+}
+
+}  // namespace
+
+TEST_CASE("draws are those of NumPy's default_rng(seed).choice") {
+  const Json all = testing::golden_json("eval/data/bootstrap_cases.json");
+  REQUIRE(all["draws"].size() == 24);
+  for (const Json& draw : all["draws"]) {
+    INFO(draw.dump());
+    NumpyGenerator random(draw["seed"].get<uint64_t>());
+    for (const Json& value : draw["values"]) {
+      CHECK(random.below(draw["bound"].get<uint32_t>()) == value.get<uint32_t>());
+    }
+  }
+}
+
+TEST_CASE("intervals and p-values are sacreBLEU's") {
+  const Json all = testing::golden_json("eval/data/bootstrap_cases.json");
+  const std::vector<std::string> names = {"alike", "better", "worse", "same"};
+  std::vector<SystemStatistics> systems;
+  for (const std::string& name : names) systems.push_back({statistics(all, name)});
+  const PairedBootstrap result =
+      paired_bootstrap({statistics(all, "baseline")}, systems, no_tokenizer());
+  check_equal(result.baseline, all["results"]["baseline"]);
+  for (size_t i = 0; i < names.size(); ++i) {
+    INFO(names[i]);
+    const Json& expected = all["results"][names[i]];
+    check_equal(result.systems[i].system, expected);
+    CHECK(result.systems[i].p_value == Approx(expected["p_value"].get<double>()).margin(kExact));
+    CHECK(result.systems[i].difference ==
+          Approx(result.systems[i].system.score - result.baseline.score));
+  }
+}
+
+TEST_CASE("several runs of a system are scored by their mean, on the same resamples") {
+  const Json all = testing::golden_json("eval/data/bootstrap_cases.json");
+  const auto a = statistics(all, "better"), b = statistics(all, "worse");
+  const SystemStatistics baseline = {statistics(all, "baseline")};
+  const std::vector<SystemStatistics> systems = {{a}, {b}, {a, b}, {a, a, a}};
+  const PairedBootstrap result = paired_bootstrap(baseline, systems, no_tokenizer());
+  const auto score = [&](size_t i) { return result.systems[i].system; };
+  CHECK(score(2).score == Approx((score(0).score + score(1).score) / 2));
+  CHECK(score(2).mean == Approx((score(0).mean + score(1).mean) / 2));
+  CHECK(score(3).ci == Approx(score(0).ci));
+  CHECK(result.systems[3].p_value == Approx(result.systems[0].p_value));
+}
+
+TEST_CASE("systems that did not translate the same text are rejected") {
+  const std::vector<BleuStatistics> three(3), four(4);
+  CHECK_THROWS_WITH(paired_bootstrap({three}, std::vector<SystemStatistics>{{four}}),
+                    testing::contains("4 sentences"));
+  CHECK_THROWS_AS(paired_bootstrap({}, {}), DataError);
+  CHECK_THROWS_AS(paired_bootstrap({{}}, {}), DataError);
+  CHECK_THROWS_AS(paired_bootstrap({three}, {}, {}, {.samples = 0}), ConfigError);
 }

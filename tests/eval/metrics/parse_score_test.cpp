@@ -9,6 +9,7 @@
 #include "base/unicode.h"
 #include "data/parsing/treebank.h"
 #include "eval/metrics/parse_lines.h"
+#include "eval/metrics/tree_agreement.h"
 #include "tests/support/catch.h"
 #include "tests/support/source_dir.h"
 
@@ -128,17 +129,6 @@ TEST_CASE("a perfect parser scores 100 whatever the outer bracket of gold") {
   CHECK(score({"(" + gold_tree + ")"}, {"(TOP " + gold_tree + ")"}).all.f1() < 100);
 }
 
-TEST_CASE("a tree scores 100 against itself, whatever its functions, root and punctuation") {
-  const ParseScore result =
-      score({"(TOP (S (NP-SBJ-1 (PRP We)) (VP (VBP eat) (NP=2 (NN rice))) (. .)))"}, {gold_tree});
-  CHECK(result.all.f1() == 100);
-  CHECK(result.all.complete_match() == 100);
-  CHECK(result.strict.f1() == 100);
-  CHECK(result.all.gold == 4);   // S NP VP NP
-  CHECK(result.all.words == 3);  // no full stop
-  CHECK(result.sentences[0].length == 4);
-}
-
 TEST_CASE("a wrong label, a missing and a crossing bracket count as EVALB counts them") {
   const ParseScore label = score({gold_tree}, {"(S (NP (PRP We)) (PP (VBP eat) (NP (NN rice))))"});
   CHECK(label.all.recall() == 75);
@@ -147,13 +137,17 @@ TEST_CASE("a wrong label, a missing and a crossing bracket count as EVALB counts
   CHECK(crossing.all.matched == 1);
   CHECK(crossing.all.crossing == 1);
   CHECK(crossing.all.tagging() == Approx(200.0 / 3));
-}
-
-TEST_CASE("an unlabelled comparison ignores labels alone") {
-  EvalbParameters parameters = collins_parameters();
-  parameters.labelled = false;
-  CHECK(score({gold_tree}, {"(X (Y (PRP We)) (Z (VBP eat) (Z (NN rice))))"}, parameters).all.f1() ==
+  EvalbParameters unlabelled = collins_parameters();
+  unlabelled.labelled = false;
+  CHECK(score({gold_tree}, {"(X (Y (PRP We)) (Z (VBP eat) (Z (NN rice))))"}, unlabelled).all.f1() ==
         100);
+  // Functions, root and punctuation do not count.
+  const ParseScore plain =
+      score({"(TOP (S (NP-SBJ-1 (PRP We)) (VP (VBP eat) (NP=2 (NN rice))) (. .)))"}, {gold_tree});
+  CHECK(plain.all.f1() == 100);
+  CHECK(plain.all.gold == 4);   // S NP VP NP
+  CHECK(plain.all.words == 3);  // no full stop
+  CHECK(plain.sentences[0].length == 4);
 }
 
 TEST_CASE("sentences that EVALB skips count as zero in the strict score") {
@@ -172,6 +166,13 @@ TEST_CASE("sentences that EVALB skips count as zero in the strict score") {
   CHECK(result.strict.f1() == Approx(800.0 / 23));
   CHECK(result.sentences[1].problem == "word 2 is 'ate', in gold 'eat'");
   CHECK_THAT(result.sentences[3].problem, contains("out:4:1: this bracket is never closed"));
+  const ParseScore nothing = score({gold_tree}, {""});
+  CHECK(nothing.all.f1() == 0);
+  CHECK(nothing.strict.f1() == 0);
+  CHECK(format_parse_summary(nothing).find("nan") == std::string::npos);
+  const std::vector<Tree> trees = parse_trees(gold_tree + gold_tree, "gold");
+  CHECK_THROWS_WITH(score_parses(trees, std::span(trees).first(1), collins_parameters()),
+                    contains("1 predicted sentences but 2 in gold"));
 }
 
 TEST_CASE("words that differ only by the tag of punctuation are explained") {
@@ -183,24 +184,6 @@ TEST_CASE("words that differ only by the tag of punctuation are explained") {
   CHECK_THAT(result.sentences[1].problem,
              contains("word 2, ',', is tagged 'NN', in gold ',', and EVALB deletes punctuation") &&
                  contains("search.known_tags"));
-}
-
-TEST_CASE("trees can be scored without files; an empty one is skipped") {
-  const std::vector<Tree> gold = parse_trees(gold_tree + gold_tree, "gold");
-  const std::vector<Tree> predicted = {gold[0], Tree{}};
-  const ParseScore result = score_parses(gold, predicted, collins_parameters());
-  CHECK(result.all.f1() == 100);
-  CHECK(result.all.skipped == 1);
-  CHECK(result.strict.f1() == Approx(200.0 / 3));
-  CHECK_THROWS_WITH(score_parses(gold, std::span(predicted).first(1), collins_parameters()),
-                    contains("1 predicted sentences but 2 in gold"));
-}
-
-TEST_CASE("nothing valid scores 0 and prints numbers") {
-  const ParseScore result = score({gold_tree}, {""});
-  CHECK(result.all.f1() == 0);
-  CHECK(result.strict.f1() == 0);
-  CHECK(format_parse_summary(result).find("nan") == std::string::npos);
 }
 
 TEST_CASE("there is no limit of 200 words or brackets") {
@@ -266,4 +249,37 @@ TEST_CASE("parameter files are read strictly") {
   CHECK_THROWS_WITH(read("LABELED 2"), contains("'2': expected 0 or 1"));
   CHECK_THROWS_AS(read("CUTOFF_LEN ten"), ConfigError);
   CHECK_THROWS_AS(read_evalb_parameters("no/such.prm"), DataError);
+}
+
+namespace {
+
+std::vector<Tree> trees(std::initializer_list<const char*> texts) {
+  std::vector<Tree> all;
+  for (const char* text : texts) all.push_back(parse_trees(text, "text").at(0));
+  return all;
+}
+
+const char* const kRight = "(TOP (S (NP (NN a)) (VP (VB b) (NP (NN c)))))";
+const char* const kOtherTag = "(TOP (S (NP (NN a)) (VP (VBP b) (NP (NN c)))))";
+const char* const kFlat = "(TOP (S (NP (NN a)) (VP (VB b)) (NP (NN c))))";
+
+}  // namespace
+
+TEST_CASE("the F1 of two trees counts labelled brackets, whatever the tags") {
+  const auto all = trees({kRight, kOtherTag, kFlat, "(TOP (NN a))"});
+  CHECK(*bracket_f1(all[0], all[1]) == 100.0);
+  CHECK(*bracket_f1(all[0], all[2]) == Approx(80.0));  // 4 of 5 on both sides
+  CHECK(bracket_f1(all[0], all[2]) == bracket_f1(all[2], all[0]));
+  CHECK_FALSE(bracket_f1(all[0], all[3]));
+}
+
+TEST_CASE("parses agree if they are equal, or close enough to the first one") {
+  CHECK(parses_agree(trees({kRight, kRight, kRight}), {}));
+  CHECK_FALSE(parses_agree(trees({kRight, kRight, kOtherTag}), {}));
+  CHECK(parses_agree(trees({kRight, kOtherTag}), {.min_f1 = 100.0}));
+  CHECK_FALSE(parses_agree(trees({kRight, kFlat}), {.min_f1 = 80.1}));
+  CHECK(parses_agree(trees({kRight, kFlat}), {.min_f1 = 79.9}));
+  CHECK_FALSE(parses_agree(trees({kRight, kRight}), {.min_words = 4}));
+  CHECK_FALSE(parses_agree(trees({kRight, kRight}), {.max_words = 2}));
+  CHECK_THROWS_AS(parses_agree(trees({kRight, "(TOP (NN a))"}), {}), DataError);
 }

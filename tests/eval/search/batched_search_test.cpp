@@ -12,10 +12,9 @@
 #include "eval/tasks/translator.h"
 #include "kernels/ops/linear.h"
 #include "tests/support/catch.h"
-#include "tests/support/hardware.h"
-#include "tests/support/kernels.h"
 #include "tests/support/models.h"
-#include "tests/support/threads.h"
+#include "tests/support/scopes.h"
+#include "tests/support/skip.h"
 #include "tests/support/word_tokenizers.h"
 
 using namespace attn;
@@ -79,15 +78,21 @@ class NoEnd : public TokenConstraint {
 }  // namespace
 
 TEST_CASE("translations are the same by any number of threads and either decoder") {
+  SearchConfig config = search();
+  config.weights = GENERATE(WeightType::fp32, WeightType::bf16);
+  const bool bf16 = config.weights == WeightType::bf16;
+  if (bf16 && !testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
   std::vector<std::string> lines = text_lines(45);
   lines[7] = "";  // translates to nothing, at its place
   std::vector<std::vector<std::vector<Translation>>> all;
   for (const Kernels kernels : {Kernels::off, Kernels::automatic}) {
+    if (bf16 && kernels == Kernels::off) continue;
     const testing::KernelUse use(kernels);
     for (const int threads : {1, 2, 5}) {
       const testing::Threads scope(threads);
-      all.push_back(Translator(*model(), word_tokenizers(), search(), {.batch_tokens = 200})
-                        .translate(lines));
+      // A new one each time: its threads are the first to meet the encoder's weights.
+      all.push_back(
+          Translator(*model(), word_tokenizers(), config, {.batch_tokens = 200}).translate(lines));
     }
   }
   for (const auto& other : all) {
@@ -172,26 +177,6 @@ TEST_CASE("no output has BOS") {
   }
 }
 
-TEST_CASE("translations in bf16 are the same by any number of threads") {
-  if (!testing::machine_has(has_bf16_tiles(), "tiles of bf16")) return;
-  const std::vector<std::string> lines = text_lines(45);
-  SearchConfig bf16 = search();
-  bf16.weights = WeightType::bf16;
-  std::vector<std::vector<Translation>> first;
-  for (const int threads : {1, 2, 5}) {
-    const testing::Threads scope(threads);
-    // A new one each time: its threads are the first to meet the encoder's weights.
-    const auto found =
-        Translator(*model(), word_tokenizers(), bf16, {.batch_tokens = 200}).translate(lines);
-    if (first.empty()) first = found;
-    for (size_t i = 0; i < found.size(); ++i) {
-      CAPTURE(i, threads);
-      CHECK(found[i].front().text == first[i].front().text);
-      CHECK(found[i].front().score == Approx(first[i].front().score).margin(1e-4));
-    }
-  }
-}
-
 TEST_CASE("a sentence's output and its limit do not depend on the others in its batch") {
   std::vector<std::vector<int32_t>> sources;
   for (const std::string& line : text_lines(12))
@@ -252,31 +237,17 @@ TEST_CASE("constrained parses are the same, and well-formed") {
   }
 }
 
-TEST_CASE("an error in one thread's search reaches the caller") {
+TEST_CASE("an error in one thread's search reaches the caller, and a stop signal ends them all") {
   const testing::Threads scope(3);
-  const auto broken = [](const SearchBatch&) -> std::unique_ptr<TokenConstraint> {
+  const std::vector<std::vector<int32_t>> sources(40, {4, 5, 6});
+  const auto searched = model();
+  BatchedSearch how{.search = search()};
+  how.inference = searched->inference();
+  stop_signal = SIGTERM;  // noticed at the next position
+  CHECK_THROWS_AS(batched_search(*searched, word_tokenizers(), sources, how), Stopped);
+  stop_signal = 0;
+  how.constraint = [](const SearchBatch&) -> std::unique_ptr<TokenConstraint> {
     throw std::runtime_error("no constraint");
   };
-  const std::vector<std::vector<int32_t>> sources(40, {4, 5, 6});
-  const auto searched = model();
-  CHECK_THROWS_WITH(batched_search(*searched, word_tokenizers(), sources,
-                                   {.search = search(),
-                                    .inference = searched->inference(),
-                                    .min_limits = {},
-                                    .constraint = broken}),
-                    "no constraint");
-}
-
-TEST_CASE("a stop signal ends a search on several threads at its next position") {
-  const testing::Threads scope(3);
-  const std::vector<std::vector<int32_t>> sources(40, {4, 5, 6});
-  const auto searched = model();
-  stop_signal = SIGTERM;
-  CHECK_THROWS_AS(batched_search(*searched, word_tokenizers(), sources,
-                                 {.search = search(),
-                                  .inference = searched->inference(),
-                                  .min_limits = {},
-                                  .constraint = {}}),
-                  Stopped);
-  stop_signal = 0;
+  CHECK_THROWS_WITH(batched_search(*searched, word_tokenizers(), sources, how), "no constraint");
 }

@@ -2,14 +2,17 @@
 #include "eval/search/ensemble.h"
 
 #include <cmath>
+#include <limits>
 
 #include "data/word_vocabulary.h"
+#include "eval/metrics/chrf.h"
 #include "eval/tasks/forced_decoding.h"
+#include "eval/tasks/minimum_bayes_risk.h"
 #include "eval/tasks/parser.h"
 #include "eval/tasks/translator.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
-#include "tests/support/threads.h"
+#include "tests/support/scopes.h"
 #include "tests/support/word_tokenizers.h"
 
 using namespace attn;
@@ -210,4 +213,50 @@ TEST_CASE("samples of a model are the same by any number of threads and any chun
   const std::vector<std::vector<std::string>> sentences = {{"a", "b", "x"}, {"c"}, {"d", "e"}};
   for (const auto& nbest : parser.parse(sentences)) CHECK(!nbest[0].repaired);
   CHECK(parser.counts().repaired == 0);
+}
+
+namespace {
+
+std::vector<Translation> list(const std::vector<std::string>& texts) {
+  std::vector<Translation> out;
+  for (const std::string& text : texts) {
+    out.push_back({.text = text, .score = -1.0 - static_cast<double>(out.size())});
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the choice of minimum risk is the hypothesis closest to all others") {
+  for (const RiskUtility utility : {RiskUtility::chrf, RiskUtility::bleu}) {
+    auto hypotheses = list({"completely different words here now", "a dog runs in the park today",
+                            "the dog runs in the park today", "the dog runs in a park today"});
+    rank_by_expected_utility(hypotheses, utility);
+    CHECK(hypotheses.front().text == "the dog runs in the park today");
+    CHECK(hypotheses.back().text == "completely different words here now");
+    for (size_t i = 1; i < 4; ++i) CHECK(hypotheses[i].score <= hypotheses[i - 1].score);
+  }
+}
+
+TEST_CASE(
+    "expected utility is the mean over all hypotheses, repeated ones as often as they occur") {
+  auto hypotheses = list({"one two three", "one two four", "one two three"});
+  const std::vector<std::string> reference = {"one two four"};
+  const double similar = sentence_chrf("one two three", reference).score;
+  rank_by_expected_utility(hypotheses, RiskUtility::chrf);
+  CHECK(hypotheses[0].text == "one two three");
+  CHECK(hypotheses[0].score == Approx((100 + similar + 100) / 3));
+  CHECK(hypotheses[0].log_prob == 0.0);
+  CHECK(hypotheses[1].text == "one two four");
+  REQUIRE(hypotheses.size() == 3);  // n-best lists keep their length
+  CHECK(hypotheses[2].text.empty());
+  CHECK(hypotheses[2].score == -std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("missing hypotheses do not count") {
+  auto hypotheses = list({"one two", "", ""});
+  for (size_t i = 1; i < 3; ++i) hypotheses[i].score = -std::numeric_limits<double>::infinity();
+  rank_by_expected_utility(hypotheses, RiskUtility::chrf);
+  CHECK(hypotheses[0].score == Approx(100));
+  CHECK(!std::isfinite(hypotheses[1].score));
 }

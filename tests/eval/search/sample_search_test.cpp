@@ -5,11 +5,9 @@
 #include <map>
 #include <set>
 
-#include "base/error.h"
 #include "tests/eval/search_models.h"
 
 using namespace attn;
-using attn::testing::contains;
 using attn::testing::eos;
 using attn::testing::Model;
 using attn::testing::RandomModel;
@@ -151,45 +149,4 @@ TEST_CASE("top-k and top-p keep the likeliest tokens") {
   CHECK(SamplingSet(std::vector<float>{0, 0}, 0, 1.0).draw(0.5) == -1);
   CHECK(SamplingSet(p, 0, 1.0).draw(0.0999) == 0);
   CHECK(SamplingSet(p, 0, 1.0).draw(0.1001) == 1);
-}
-
-TEST_CASE("top-k 1 is greedy search") {
-  const RandomModel model({9, 12, 30});
-  SearchConfig config = sampling(3);
-  config.top_k = 1;
-  const auto found = sampled(model, {6, 4, 5}, {0, 1, 2}, config);
-  SearchConfig greedy;
-  greedy.beam = 1;
-  greedy.penalty = LengthPenalty::none;
-  greedy.extra_length = config.extra_length;
-  const auto expected = testing::search(model, {6, 4, 5}, greedy);
-  for (size_t s = 0; s < 3; ++s) {
-    for (const Hypothesis& one : found[s]) CHECK(one.tokens == expected[s].front().tokens);
-  }
-}
-
-TEST_CASE("options of search that have no effect together are errors") {
-  const auto with = [](auto change) {
-    SearchConfig config;
-    change(config);
-    config.validate();
-  };
-  CHECK_THROWS_WITH(with([](SearchConfig& c) { c.temperature = 0.5; }),
-                    contains("temperature: 0.5: requires method=sample"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) { c.samples = 5; }), contains("requires method"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) {
-                      c.method = SearchMethod::sample;
-                      c.nbest = 2;
-                    }),
-                    contains("nbest: 2: must be at most samples"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) {
-                      c.method = SearchMethod::sample;
-                      c.temperature = 0;
-                    }),
-                    contains("temperature: 0"));
-  CHECK_THROWS_WITH(with([](SearchConfig& c) {
-                      c.beam = 1;
-                      c.mbr = RiskUtility::chrf;
-                    }),
-                    contains("mbr: chrf: requires several hypotheses"));
 }

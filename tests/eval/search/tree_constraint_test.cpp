@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/error.h"
 #include "data/word_vocabulary.h"
 #include "tests/eval/search_models.h"
 #include "tests/support/catch.h"
+#include "tests/support/word_tokenizers.h"
 
 using namespace attn;
 using namespace attn::testing;
@@ -18,55 +18,6 @@ namespace {
 
 constexpr int32_t kBos = 1;
 constexpr int32_t kEos = 2;
-
-std::unique_ptr<Tokenizer> symbols(const std::string& list) {
-  std::string lines;
-  for (char c : list) lines += c == ' ' ? '\n' : c;
-  return parse_word_vocabulary(lines + "\n", "symbols");
-}
-
-/// Random log-probabilities of all tokens after each prefix, of which the constraint takes some.
-class ConstrainedDecoder : public StepDecoder {
- public:
-  ConstrainedDecoder(const Model& model, int64_t vocabulary, TokenConstraint* constraint)
-      : model_(model), vocabulary_(vocabulary), constraint_(constraint) {}
-
-  void step(std::span<const int64_t> parents, std::span<const int32_t> tokens,
-            std::span<const int64_t> sentences, int64_t candidates, Candidates& out) override {
-    std::vector<Tokens> prefixes;
-    for (size_t i = 0; i < parents.size(); ++i) {
-      prefixes.push_back(first_ ? Tokens{} : prefixes_.at(static_cast<size_t>(parents[i])));
-      if (!first_) prefixes.back().push_back(tokens[i]);
-    }
-    first_ = false;
-    prefixes_ = std::move(prefixes);
-    std::span<const uint64_t* const> masks;
-    if (constraint_ != nullptr) masks = constraint_->step(parents, tokens, sentences);
-    out = {.per_row = std::min(candidates, vocabulary_), .tokens = {}, .log_probs = {}};
-    for (size_t row = 0; row < prefixes_.size(); ++row) {
-      auto log_probs = model_.log_probs(sentences[row], prefixes_[row]);
-      for (int64_t t = 0; t < vocabulary_; ++t) {
-        const bool allowed = masks.empty() || ((masks[row][t / 64] >> (t % 64)) & 1) != 0;
-        if (!allowed) log_probs[static_cast<size_t>(t)] = -std::numeric_limits<float>::infinity();
-      }
-      Tokens order(static_cast<size_t>(vocabulary_));
-      for (size_t t = 0; t < order.size(); ++t) order[t] = static_cast<int32_t>(t);
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int32_t a, int32_t b) { return log_probs[a] > log_probs[b]; });
-      for (int64_t k = 0; k < out.per_row; ++k) {
-        out.tokens.push_back(order[static_cast<size_t>(k)]);
-        out.log_probs.push_back(log_probs[static_cast<size_t>(out.tokens.back())]);
-      }
-    }
-  }
-
- private:
-  const Model& model_;
-  int64_t vocabulary_;
-  TokenConstraint* constraint_;
-  bool first_ = true;
-  std::vector<Tokens> prefixes_;
-};
 
 std::vector<std::string> pieces(const Tokenizer& tokenizer, const Tokens& tokens) {
   std::vector<std::string> out;
@@ -104,7 +55,7 @@ std::vector<std::vector<Hypothesis>> constrained(const Model& model, const Token
   std::vector<int64_t> limits;
   for (const int64_t count : words) limits.push_back(output_limit(count, config));
   TreeConstraint constraint(vocabulary, words, limits);
-  ConstrainedDecoder decoder(model, tokenizer.size(), &constraint);
+  PrefixDecoder decoder(model, &constraint, kBos, kEos);
   return beam_search(decoder, words, config, kBos, kEos);
 }
 
@@ -135,7 +86,7 @@ void enumerate_trees(const Model& model, const Tokenizer& tokenizer, TreeForm fo
 
 TEST_CASE("random models write well-formed trees over exactly the words") {
   for (const TreeForm form : {TreeForm::tags, TreeForm::xx, TreeForm::in_order}) {
-    const auto tokenizer = symbols(form == TreeForm::xx ? kXx : kTags);
+    const auto tokenizer = word_tokenizer(form == TreeForm::xx ? kXx : kTags);
     for (uint64_t seed = 1; seed <= 60; ++seed) {
       const std::vector<int64_t> words = {1, 2, 3, 7, 15};
       RandomModel model({seed, seed + 1, seed + 2, seed + 3, seed + 4});
@@ -162,7 +113,7 @@ TEST_CASE("random models write well-formed trees over exactly the words") {
 }
 
 TEST_CASE("a model that always prefers one symbol still ends with a tree") {
-  const auto tokenizer = symbols(kTags);
+  const auto tokenizer = word_tokenizer(kTags);
   const TreeForm form = GENERATE(TreeForm::tags, TreeForm::in_order);
   for (int32_t favourite = 0; favourite < tokenizer->size(); ++favourite) {
     const Stubborn model(favourite, tokenizer->size());
@@ -179,7 +130,7 @@ TEST_CASE("a model that always prefers one symbol still ends with a tree") {
 }
 
 TEST_CASE("no constituent is opened if the length limit leaves no room") {
-  const auto tokenizer = symbols(kTags);
+  const auto tokenizer = word_tokenizer(kTags);
   const int32_t open = 3;
   REQUIRE(tokenizer->piece(open) == "S");
   const auto run = TreeConstraint::max_opened;
@@ -192,7 +143,7 @@ TEST_CASE("no constituent is opened if the length limit leaves no room") {
 
 TEST_CASE("a wide constrained beam finds the best of all trees", "[slow]") {
   const TreeForm form = GENERATE(TreeForm::xx, TreeForm::in_order);
-  const auto tokenizer = symbols(form == TreeForm::xx ? kXx : "S /S NN");
+  const auto tokenizer = word_tokenizer(form == TreeForm::xx ? kXx : "S /S NN");
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     RandomModel model({seed});
     model.vocabulary = tokenizer->size();
@@ -214,11 +165,11 @@ TEST_CASE("a wide constrained beam finds the best of all trees", "[slow]") {
 }
 
 TEST_CASE("a vocabulary without tree symbols and a too small limit are rejected") {
-  CHECK_THROWS_AS(TreeVocabulary(*symbols("the dog barks"), TreeForm::tags), DataError);
-  CHECK_THROWS_AS(TreeVocabulary(*symbols(kTags), TreeForm::xx), DataError);
-  CHECK_THROWS_AS(TreeVocabulary(*symbols("S /NP NN"), TreeForm::tags), DataError);
-  CHECK_THROWS_AS(TreeVocabulary(*symbols("(S )S"), TreeForm::xx), DataError);
-  const auto tokenizer = symbols(kXx);
+  CHECK_THROWS_AS(TreeVocabulary(*word_tokenizer("the dog barks"), TreeForm::tags), DataError);
+  CHECK_THROWS_AS(TreeVocabulary(*word_tokenizer(kTags), TreeForm::xx), DataError);
+  CHECK_THROWS_AS(TreeVocabulary(*word_tokenizer("S /NP NN"), TreeForm::tags), DataError);
+  CHECK_THROWS_AS(TreeVocabulary(*word_tokenizer("(S )S"), TreeForm::xx), DataError);
+  const auto tokenizer = word_tokenizer(kXx);
   const TreeVocabulary vocabulary(*tokenizer, TreeForm::xx);
   CHECK_THROWS_AS(TreeConstraint(vocabulary, {5}, {7}), std::invalid_argument);
   CHECK_THROWS_AS(TreeConstraint(vocabulary, {0}, {7}), std::invalid_argument);
@@ -226,7 +177,7 @@ TEST_CASE("a vocabulary without tree symbols and a too small limit are rejected"
 }
 
 TEST_CASE("tokens without a counterpart and special tokens are never allowed") {
-  const auto tokenizer = symbols(kTags);  // nothing closes X but as a tag, nothing opens Y
+  const auto tokenizer = word_tokenizer(kTags);  // nothing closes X but as a tag, nothing opens Y
   const TreeVocabulary vocabulary(*tokenizer, TreeForm::tags);
   const auto everywhere = [&](int32_t token) {
     return std::pair(vocabulary.kind(token).has_value(),
@@ -238,7 +189,7 @@ TEST_CASE("tokens without a counterpart and special tokens are never allowed") {
 }
 
 TEST_CASE("words can be restricted to given leaves") {
-  const auto tokenizer = symbols("S /S DT NN VB");
+  const auto tokenizer = word_tokenizer("S /S DT NN VB");
   const TreeVocabulary vocabulary(*tokenizer, TreeForm::tags);
   CHECK(vocabulary.leaf_mask(std::vector<std::string>{"JJ"}).empty());
   const auto only = [&](const std::string& leaf) {
@@ -252,7 +203,7 @@ TEST_CASE("words can be restricted to given leaves") {
   const std::vector<int64_t> words = {4};
   TreeConstraint constraint(vocabulary, words, {output_limit(4, config)},
                             {{only("DT"), {}, only("VB"), only("NN")}});
-  ConstrainedDecoder decoder(model, tokenizer->size(), &constraint);
+  PrefixDecoder decoder(model, &constraint, kBos, kEos);
   const auto found = beam_search(decoder, words, config, kBos, kEos);
   const auto tree =
       delinearize(pieces(*tokenizer, found[0][0].tokens), some_words(4), TreeForm::tags);

@@ -1,16 +1,15 @@
 #include "train/parallel/gradient_sum.h"
 
 #include <ATen/Parallel.h>
-
 #include <cmath>
 #include <mutex>
 #include <vector>
 
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
+#include "tests/support/scopes.h"
 #include "tests/support/tensors.h"
 #include "tests/support/thread_communicator.h"
-#include "tests/support/threads.h"
 #include "tests/train/parallel/trained.h"
 #include "train/checkpoint.h"
 

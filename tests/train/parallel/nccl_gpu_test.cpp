@@ -9,7 +9,7 @@
 #include "base/format.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
-#include "tests/support/hardware.h"
+#include "tests/support/skip.h"
 #include "tests/support/temporary_directory.h"
 #include "train/parallel/nccl_communicator.h"
 #include "train/parallel/store_communicator.h"

@@ -1,17 +1,27 @@
+// Communication over a store and over NCCL.
 #include "train/parallel/store_communicator.h"
+
+#include <dlfcn.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <thread>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
+#include "base/random.h"
 #include "tests/support/catch.h"
+#include "tests/support/skip.h"
+#include "tests/support/thread_communicator.h"
+#include "tests/train/parallel/trained.h"
+#include "train/parallel/nccl_communicator.h"
 
 using namespace attn;
 using testing::contains;
+using testing::exchange_messages;
 
 namespace {
 
@@ -68,35 +78,14 @@ TEST_CASE("messages of all sizes, also of several pieces, arrive where they were
   const int64_t before = processes.keys();
   std::atomic<int> right = 0;
   const auto errors = processes.run([&](Communicator& world) {
-    const int64_t rank = world.rank();
-    const auto size_of = [](int64_t from, int64_t to) {
-      return from == 1 && to == 2 ? (size_t{5} << 21) + 3 : static_cast<size_t>(5 * from + to);
-    };
-    const auto value_of = [](int64_t from, int64_t to, size_t i) {
-      return static_cast<std::byte>(31 * from + 7 * to + static_cast<int64_t>(i % 250));
-    };
-    std::vector<std::vector<std::byte>> out, in;
-    for (int64_t r = 0; r < world.size(); ++r) {
-      out.emplace_back(size_of(rank, r));
-      for (size_t i = 0; i < out.back().size(); ++i) out.back()[i] = value_of(rank, r, i);
-      in.emplace_back(size_of(r, rank));
-    }
-    for (int i = 0; i < 2; ++i) {
-      world.exchange(std::vector<ConstBytes>(out.begin(), out.end()),
-                     std::vector<Bytes>(in.begin(), in.end()));
-    }
-    for (int64_t r = 0; r < world.size(); ++r) {
-      const std::vector<std::byte>& got = in[static_cast<size_t>(r)];
-      for (size_t i = 0; i < got.size(); ++i) {
-        if (got[i] != value_of(r, rank, i)) return;
-      }
-    }
-    if (gather_lists(world, std::string(static_cast<size_t>(rank), 'x'))[2] == "xx") ++right;
+    for (int i = 0; i < 2; ++i) testing::exchange_messages(world);
+    const std::string own(static_cast<size_t>(world.rank()), 'x');
+    if (gather_lists(world, own)[2] == "xx") ++right;
     world.leave();
   });
   CHECK(errors == kNoStoreErrors);
   CHECK(right == StoreProcesses::kCount);
-  // The store does not grow but by each one's count of heartbeats.
+  // The store does not grow, but by a heartbeat of each process.
   CHECK(processes.keys() <= before + StoreProcesses::kCount);
 }
 
@@ -130,4 +119,143 @@ TEST_CASE("a store that nobody serves is an error in one line") {
     CHECK_THAT(std::string(error.what()), contains("torchrun's store does not answer"));
     CHECK(std::string(error.what()).find('\n') == std::string::npos);
   }
+}
+
+namespace {
+
+// tests/support/nccl_stub.cpp, loaded before train/parallel looks for the library.
+struct Stub {
+  Stub() : library(::dlopen(ATTN_NCCL_STUB, RTLD_NOW | RTLD_LOCAL)) {
+    if (library == nullptr) return;
+    hold = reinterpret_cast<void (*)(bool)>(::dlsym(library, "ncclStubHold"));
+  }
+
+  void* library;
+  void (*hold)(bool) = nullptr;  // null: this LibTorch has loaded NCCL itself
+};
+
+const Stub& stub() {
+  static const Stub loaded;
+  return loaded;
+}
+
+constexpr double kTimeout = 1.0;  // seconds
+
+// Runs `work` as processes that communicate over the stub; returns the errors by rank.
+std::vector<std::string> run_over_nccl(int64_t size,
+                                       const std::function<void(Communicator&)>& work) {
+  testing::ThreadCommunicator::Shared shared(size);
+  std::vector<std::string> errors(static_cast<size_t>(size));
+  std::vector<std::thread> threads;
+  for (int64_t rank = 0; rank < size; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        auto control = std::make_unique<testing::ThreadCommunicator>(shared, rank);
+        const auto world = with_nccl(std::move(control), torch::kCPU);
+        world->set_timeout(kTimeout);
+        work(*world);
+        world->leave();
+      } catch (const CommunicationError& error) {
+        errors[static_cast<size_t>(rank)] = error.what();
+        shared.meeting.arrive_and_drop();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return errors;
+}
+
+// RAII: a fault of a rank (tests/support/nccl_stub.cpp).
+struct Fault {
+  explicit Fault(const char* fault) { ::setenv("ATTN_NCCL_STUB", fault, 1); }
+  ~Fault() { ::unsetenv("ATTN_NCCL_STUB"); }
+};
+
+bool has_stub() {
+  if (stub().hold != nullptr) return true;
+  testing::skip("the stub of NCCL: this LibTorch has loaded the real one");
+  return false;
+}
+
+const std::vector<std::string> kNoErrors(3);
+
+}  // namespace
+
+TEST_CASE("processes train over NCCL as over the host, bit for bit, sharded or not") {
+  if (!has_stub()) return;
+  const auto over_nccl = [](int64_t size, const std::function<void(Communicator&)>& work) {
+    CHECK(run_over_nccl(size, work) == std::vector<std::string>(static_cast<size_t>(size)));
+  };
+  TrainConfig config = testing::copying_training();
+  config.accumulate = 2;
+  config.clip_norm = 0.5;
+  config.ema = 0.9;
+  for (const int64_t processes : {2, 3}) {
+    for (const bool sharded : {false, true}) {
+      testing::check_same(testing::train(processes, config, sharded, over_nccl),
+                          testing::train(processes, config, sharded));
+    }
+  }
+}
+
+TEST_CASE("messages of any size arrive over NCCL, empty ones and those to oneself included") {
+  if (!has_stub()) return;
+  const auto work = [](Communicator& world) {
+    for (int i = 0; i < 3; ++i) exchange_messages(world);
+  };
+  CHECK(run_over_nccl(3, work) == kNoErrors);
+}
+
+TEST_CASE("an exchange over NCCL ends when its last byte is there, not before") {
+  if (!has_stub()) return;
+  std::atomic<int> ended = 0, early = 0;
+  std::thread release;
+  CHECK(run_over_nccl(3, [&](Communicator& world) {
+          if (world.is_rank_zero()) {
+            stub().hold(true);
+            release = std::thread([&] {
+              std::this_thread::sleep_for(std::chrono::milliseconds(200));
+              early = ended.load();
+              stub().hold(false);
+            });
+          }
+          exchange_messages(world);
+          ++ended;
+        }) == kNoErrors);
+  release.join();
+  CHECK(early == 0);
+  CHECK(ended == 3);
+}
+
+TEST_CASE("a fault of NCCL in one process ends all of them within the timeout, with its reason") {
+  if (!has_stub()) return;
+  const std::string hanging = "a process is hanging or was stopped; resume with --resume";
+  const std::pair<std::string, std::string> faults[] = {
+      {"init_error:1", "NCCL: unhandled system error"},
+      {"init_hangs:2", hanging},
+      {"async_error:1", "NCCL: remote process exited"},
+      {"stalls:0", hanging},
+      {"dies:1", "NCCL: remote process exited"}};
+  for (const auto& [fault, own] : faults) {
+    CAPTURE(fault);
+    const Fault planted(fault.c_str());
+    const auto begin = std::chrono::steady_clock::now();
+    const std::vector<std::string> errors = run_over_nccl(3, exchange_messages);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(4));
+    const auto rank = static_cast<size_t>(fault.back() - '0');
+    for (size_t r = 0; r < errors.size(); ++r) {
+      CAPTURE(r);
+      if (r == rank) CHECK_THAT(errors[r], contains(own));
+      if (r != rank) CHECK_THAT(errors[r], contains("remote process exited") || contains(hanging));
+    }
+  }
+}
+
+TEST_CASE("a process that is slow over NCCL is not one that hangs") {
+  if (!has_stub()) return;
+  const Fault planted("slow:2");
+  const auto work = [](Communicator& world) {
+    for (int i = 0; i < 5; ++i) exchange_messages(world);  // longer than the timeout in all
+  };
+  CHECK(run_over_nccl(3, work) == kNoErrors);
 }

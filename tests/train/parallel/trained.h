@@ -55,6 +55,32 @@ inline Trained train(int64_t processes, const TrainConfig& config, bool shard_op
   return result;
 }
 
+/// A message from each rank to each, of sizes that differ: some empty, one of several pieces.
+/// Throws CommunicationError if bytes are wrong.
+inline void exchange_messages(Communicator& world) {
+  const int64_t size = world.size(), rank = world.rank();
+  const auto message = [](int64_t from, int64_t to) {
+    const int64_t length = from == 1 && to == 2 ? (5 << 21) + 3 : (from * 7 + to * 3) % 5 * 10'007;
+    std::vector<std::byte> bytes(static_cast<size_t>(length));
+    for (int64_t i = 0; i < length; ++i) {
+      bytes[static_cast<size_t>(i)] = static_cast<std::byte>(31 * from + 7 * to + i + (i >> 16));
+    }
+    return bytes;
+  };
+  std::vector<std::vector<std::byte>> sent, received;
+  for (int64_t r = 0; r < size; ++r) {
+    sent.push_back(message(rank, r));
+    received.emplace_back(message(r, rank).size());
+  }
+  world.exchange(std::vector<ConstBytes>(sent.begin(), sent.end()),
+                 std::vector<Bytes>(received.begin(), received.end()));
+  for (int64_t r = 0; r < size; ++r) {
+    if (received[static_cast<size_t>(r)] != message(r, rank)) {
+      throw CommunicationError("wrong bytes");
+    }
+  }
+}
+
 inline void check_same(const Trained& a, const Trained& b) {
   CHECK(torch::equal(a.weights, b.weights));
   CHECK(torch::equal(a.first_moment, b.first_moment));

@@ -1,7 +1,9 @@
-// The path of a CPU for the time of a test.
+// What a process computes by, for the time of a test.
 #pragma once
 
 #include "kernels/compute_scope.h"
+#include "kernels/libtorch.h"
+#include "tests/support/kernels.h"
 
 namespace attn::testing {
 
@@ -15,6 +17,18 @@ class DevicePath {
 
  private:
   bool before_;
+};
+
+/// torch's number of threads.
+class Threads {
+ public:
+  explicit Threads(int count) : before_(torch::get_num_threads()) { torch::set_num_threads(count); }
+  ~Threads() { torch::set_num_threads(before_); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+ private:
+  int before_;
 };
 
 }  // namespace attn::testing

@@ -13,12 +13,12 @@
 
 namespace attn::testing {
 
-/// The float32 tensors of tests/model/data/`file` whose names begin with `prefix`, keyed by the
+/// The float32 tensors of tests/`file` whose names begin with `prefix`, keyed by the
 /// rest of the name.
 class Golden {
  public:
   Golden(const std::string& file, std::string prefix)
-      : file_(kSourceDir + std::string("/tests/model/data/") + file), prefix_(std::move(prefix)) {}
+      : file_(kSourceDir + std::string("/tests/") + file), prefix_(std::move(prefix)) {}
   torch::Tensor operator()(const std::string& name) const {
     const TensorView& view = file_.at(prefix_ + name);
     const torch::Tensor tensor = torch::empty(view.shape, torch::kFloat32);

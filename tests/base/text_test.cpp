@@ -1,0 +1,142 @@
+// Texts of messages and of numbers.
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/edit_distance.h"
+#include "base/enum_names.h"
+#include "base/error.h"
+#include "base/format.h"
+#include "base/parse_number.h"
+#include "tests/support/catch.h"
+
+using namespace attn;
+
+namespace {
+
+enum class Side { left, right };
+
+}  // namespace
+
+template <>
+struct attn::EnumNames<Side> {
+  static constexpr auto values =
+      std::to_array<EnumName<Side>>({{Side::left, "left"}, {Side::right, "right"}});
+};
+
+TEST_CASE("a value outside of its range is an error that names the range") {
+  CHECK_NOTHROW(require_between("width", 1, 1, 3));
+  CHECK_NOTHROW(require_between("width", 3, 1, 3));
+  CHECK_THROWS_WITH(require_between("width", 4, 1, 3), "width: 4: must be from 1 to 3");
+  CHECK_THROWS_WITH(require_between("width", int64_t{-1}, 0, 1 << 20),
+                    "width: -1: must be from 0 to 1048576");
+  CHECK_THROWS_WITH(require_between("rate", 2.5, 0, 1), "rate: 2.5: must be from 0 to 1");
+  CHECK_THROWS_AS(require_between("rate", std::numeric_limits<double>::quiet_NaN(), 0, 1),
+                  ConfigError);
+}
+
+TEST_CASE("a value of an enum is found by its name") {
+  CHECK(enum_named<Side>("right") == Side::right);
+  CHECK(!enum_named<Side>("Right"));
+  CHECK(!enum_named<Side>(""));
+}
+
+TEST_CASE("an insertion, a deletion, a substitution and a swap of neighbours count one each") {
+  CHECK(edit_distance("", "") == 0);
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(edit_distance("heads", "head") == 1);
+  CHECK(edit_distance("heads", "hexds") == 1);
+  CHECK(edit_distance("heads", "hedas") == 1);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+}
+
+TEST_CASE("the distance does not depend on the order of the two words") {
+  const std::vector<std::string> words = {"", "a", "ab", "ba", "beam", "bema", "beams", "layers"};
+  for (const auto& a : words) {
+    for (const auto& b : words) CHECK(edit_distance(a, b) == edit_distance(b, a));
+  }
+}
+
+TEST_CASE("a misspelt word gets the nearest choice, another word the list of all") {
+  const std::vector<std::string> choices = {"heads", "layers", "d_model"};
+  CHECK(nearest("hedas", choices) == "heads");
+  CHECK(nearest("layer", choices) == "layers");
+  CHECK(nearest("zzzzzz", choices).empty());
+  // Neither its case nor its end matters; of a short word only one letter may differ.
+  const std::vector<std::string> names = {"adam", "adamw", "none", "convolution", "gelu"};
+  CHECK(nearest("adamW", names) == "adamw");
+  CHECK(nearest("conv", names) == "convolution");
+  CHECK(nearest("rope", names).empty());
+  CHECK(suggestion_of_all("glu", std::vector<std::string>{"relu", "gelu"}) ==
+        "; did you mean gelu? One of: relu, gelu");
+  CHECK(suggestion_of_all("tanh", std::vector<std::string>{"relu", "gelu"}) ==
+        "; one of: relu, gelu");
+  CHECK(suggestion("d_modle", choices) == "; did you mean d_model?");
+  CHECK(suggestion("zzzzzz", choices) == "; one of: heads, layers, d_model");
+}
+
+TEST_CASE("a message shows every byte of a value, also NUL and malformed UTF-8") {
+  CHECK(printable("größe 1 → 2\tline\n") == "größe 1 → 2\\tline\\n");
+  CHECK(printable(std::string("a\0b\x1b\x7f", 5)) == "a\\x00b\\x1b\\x7f");
+  CHECK(printable("\xff\xfe(\xc3") == "\\xff\\xfe(\\xc3");
+  CHECK(printable("") == "");
+  const DataError error("file:1: '" + std::string(1, '\0') + "' is no bracket; expected '('");
+  CHECK(std::string(error.what()) == "file:1: '\\x00' is no bracket; expected '('");
+}
+
+TEST_CASE("formatted text is printf's, of any length") {
+  CHECK(format("plain") == "plain");
+  CHECK(format("%.2f of %d %s", 1.005, 3, "rows") == "1.00 of 3 rows");
+  CHECK(format("%s", "").empty());
+  const std::string longer(100'000, 'x');
+  CHECK(format("<%s>", longer.c_str()) == "<" + longer + ">");
+}
+
+TEST_CASE("counted things are in the singular or the plural") {
+  CHECK(counted(1, "line") == "1 line");
+  CHECK(counted(0, "line") == "0 lines");
+  CHECK(counted(1, "batch", "batches") == "1 batch");
+  CHECK(counted(2, "batch", "batches") == "2 batches");
+}
+
+TEST_CASE("texts are joined with a separator between them") {
+  CHECK(joined(std::vector<std::string>{"a", "", "b"}, ", ") == "a, , b");
+  CHECK(joined(std::vector<std::string_view>{"a", "b"}) == "a b");
+  CHECK(joined(std::vector<std::string>{}).empty());
+}
+
+TEST_CASE("significant digits without an exponent for large numbers") {
+  CHECK(significant(17574.2, 4) == "17574");
+  CHECK(significant(-17574.2, 3) == "-17574");
+  CHECK(significant(9999.4, 4) == "9999");
+  CHECK(significant(999.7, 3) == "1000");
+  CHECK(significant(12.5, 4) == "12.5");
+  CHECK(significant(0.00012345, 3) == "0.000123");
+  CHECK(significant(0, 4) == "0");
+  CHECK(significant(std::numeric_limits<double>::infinity(), 4) == "inf");
+}
+
+TEST_CASE("a number is the whole of its text") {
+  CHECK(parse_number<int64_t>("0") == 0);
+  CHECK(parse_number<int64_t>("-12") == -12);
+  CHECK(parse_number<double>("4.92") == 4.92);
+  CHECK(parse_number<double>("-1e-5") == -1e-5);
+  for (const char* text : {"", " ", "1 ", " 1", "1\n", "+1", "1.5", "0x10", "1e3", "one", "-"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_number<int64_t>(text));
+  }
+  for (const char* text : {"", ".", "1.5x", "1,5", "+1.5", "e5"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_number<double>(text));
+  }
+}
+
+TEST_CASE("a number that its type cannot hold is none") {
+  const auto max = std::numeric_limits<int64_t>::max();
+  CHECK(parse_number<int64_t>(std::to_string(max)) == max);
+  CHECK_FALSE(parse_number<int64_t>(std::to_string(max) + "0"));
+  CHECK_FALSE(parse_number<int64_t>("9223372036854775808"));
+  CHECK_FALSE(parse_number<double>("1e999"));
+}
