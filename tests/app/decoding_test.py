@@ -40,7 +40,7 @@ class Decoding(ProgramTest):
         single = self.translate("one")
         self.assertEqual(self.translate("one", "one"), single)
         self.assertEqual(self.translate("one", "one", "--set", "ensemble=log_probability"), single)
-        mixed = self.translate("one", "two", "gru", "--scores", "--set", "groups=2", "diversity=5", threads=2)
+        mixed = self.translate("one", "two", "gru", "--scores", threads=2)
         self.assertEqual(len(mixed.splitlines()), len(self.lines))
         evaluator = 'eval=[{"name": "valid", "kind": "loss"}]'
         loss = lambda *runs: json.loads(self.attn("eval", *runs, "--set", evaluator, "--json").stdout)["valid"]["nll"]
