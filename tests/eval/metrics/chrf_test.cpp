@@ -189,7 +189,8 @@ TEST_CASE("TER of corpora and sentences is sacreBLEU's") {
         return corpus_ter(hypotheses, references, options);
       },
       [](const std::string& hypothesis, const Lines& references, const auto& options) {
-        return sentence_ter(hypothesis, references, options);
+        return ter_from_statistics(sentence_ter_statistics(hypothesis, references, options),
+                                   options, 1);
       });
 }
 
