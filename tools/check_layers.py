@@ -65,7 +65,7 @@ BUDGETS = {
     "eval": 7106,
     "report": 1855,
     "app": 12432,
-    "tests": 18301,
+    "tests": 18305,
     "run": 225,
 }
 PYTHON_BUDGET = 11538  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks

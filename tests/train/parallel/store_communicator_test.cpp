@@ -21,7 +21,6 @@
 
 using namespace attn;
 using testing::contains;
-using testing::exchange_messages;
 
 namespace {
 
@@ -177,6 +176,10 @@ bool has_stub() {
   return false;
 }
 
+void exchange_over_nccl(Communicator& world) {
+  testing::exchange_messages(world, MessageMemory::device);
+}
+
 const std::vector<std::string> kNoErrors(3);
 
 }  // namespace
@@ -201,7 +204,7 @@ TEST_CASE("processes train over NCCL as over the host, bit for bit, sharded or n
 TEST_CASE("messages of any size arrive over NCCL, empty ones and those to oneself included") {
   if (!has_stub()) return;
   const auto work = [](Communicator& world) {
-    for (int i = 0; i < 3; ++i) exchange_messages(world);
+    for (int i = 0; i < 3; ++i) exchange_over_nccl(world);
   };
   CHECK(run_over_nccl(3, work) == kNoErrors);
 }
@@ -219,7 +222,7 @@ TEST_CASE("an exchange over NCCL ends when its last byte is there, not before") 
               stub().hold(false);
             });
           }
-          exchange_messages(world);
+          exchange_over_nccl(world);
           ++ended;
         }) == kNoErrors);
   release.join();
@@ -240,7 +243,7 @@ TEST_CASE("a fault of NCCL in one process ends all of them within the timeout, w
     CAPTURE(fault);
     const Fault planted(fault.c_str());
     const auto begin = std::chrono::steady_clock::now();
-    const std::vector<std::string> errors = run_over_nccl(3, exchange_messages);
+    const std::vector<std::string> errors = run_over_nccl(3, exchange_over_nccl);
     CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(4));
     const auto rank = static_cast<size_t>(fault.back() - '0');
     for (size_t r = 0; r < errors.size(); ++r) {
@@ -255,7 +258,7 @@ TEST_CASE("a process that is slow over NCCL is not one that hangs") {
   if (!has_stub()) return;
   const Fault planted("slow:2");
   const auto work = [](Communicator& world) {
-    for (int i = 0; i < 5; ++i) exchange_messages(world);  // longer than the timeout in all
+    for (int i = 0; i < 5; ++i) exchange_over_nccl(world);  // longer than the timeout in all
   };
   CHECK(run_over_nccl(3, work) == kNoErrors);
 }

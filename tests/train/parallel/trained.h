@@ -57,7 +57,7 @@ inline Trained train(int64_t processes, const TrainConfig& config, bool shard_op
 
 /// A message from each rank to each, of sizes that differ: some empty, one of several pieces.
 /// Throws CommunicationError if bytes are wrong.
-inline void exchange_messages(Communicator& world) {
+inline void exchange_messages(Communicator& world, MessageMemory memory = MessageMemory::host) {
   const int64_t size = world.size(), rank = world.rank();
   const auto message = [](int64_t from, int64_t to) {
     const int64_t length = from == 1 && to == 2 ? (5 << 21) + 3 : (from * 7 + to * 3) % 5 * 10'007;
@@ -73,7 +73,7 @@ inline void exchange_messages(Communicator& world) {
     received.emplace_back(message(r, rank).size());
   }
   world.exchange(std::vector<ConstBytes>(sent.begin(), sent.end()),
-                 std::vector<Bytes>(received.begin(), received.end()));
+                 std::vector<Bytes>(received.begin(), received.end()), memory);
   for (int64_t r = 0; r < size; ++r) {
     if (received[static_cast<size_t>(r)] != message(r, rank)) {
       throw CommunicationError("wrong bytes");
