@@ -18,10 +18,15 @@ namespace fs = std::filesystem;
 
 // sbatch splits its lines and expands % itself.
 std::string sbatch_word(const std::string& option, const std::string& value) {
-  if (shell_word(value) == value && value.find('%') == std::string::npos) return value;
-  throw ConfigError("--" + option + ": " + Json(value).dump() +
-                    ": must be without white space, %, quotes and other characters that sbatch or "
-                    "a shell reads; rename it");
+  const bool plain = std::ranges::none_of(value, [](unsigned char c) {
+    return c < 0x20 || c == 0x7f || c == '%' || c == '"' || c == '\'' || c == '\\' || c == '#';
+  });
+  if (!plain) {
+    throw ConfigError("--" + option + ": " + Json(value).dump() +
+                      ": must be without quotes, %, #, backslashes and line ends, which sbatch "
+                      "reads; rename it");
+  }
+  return value.find(' ') == std::string::npos ? value : '"' + value + '"';
 }
 
 void directive(std::ostream& out, const std::string& option, const std::string& value) {
@@ -134,8 +139,9 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   directive(out, "nodes", slurm.nodes);
   directive(out, "gpus-per-task", slurm.gpus_per_task);
   directive(out, "chdir", fs::current_path().string());
-  out << "#SBATCH --output=" << sbatch_word("output", fs::absolute(plan.directory).string())
-      << "/slurm-%A_%a.out\n#SBATCH --requeue\n#SBATCH --open-mode=append\n"
+  const std::string folder = fs::absolute(plan.directory).string();
+  sbatch_word("output", folder);
+  out << "#SBATCH --output=\"" << folder << "/slurm-%A_%a.out\"\n#SBATCH --requeue\n#SBATCH --open-mode=append\n"
       << "#SBATCH --signal=B:USR1@" << slurm.notice << "\n";
   for (const std::string& option : slurm.options) out << "#SBATCH " << option << "\n";
   out << "\n";

@@ -18,8 +18,8 @@ namespace {
 
 constexpr size_t kMaxNameLength = 80;
 // What a sweep keeps beside its rows.
-constexpr std::array<std::string_view, 6> kOwnNames = {"cache",    "vocabulary", "sweep.json",
-                                                       "slurm.sh", "sbatch.out", "tune"};
+constexpr std::array<std::string_view, 5> kOwnNames = {"cache",    "vocabulary", "sweep.json",
+                                                       "slurm.sh", "tune"};
 
 // Whether a row's name can be a folder's: no separators, no white space, not hidden.
 bool is_row_name(const std::string& name) {

@@ -216,7 +216,7 @@ class EndToEnd(ProgramTest):
         self.assertEqual(self.files("made"), before)
         self.one_line("generate", "made", "--train", "100000000000", code=2, names=["--train"])
 
-    def test_a_changed_validation_text_selects_the_best_checkpoint_anew(self):
+    def test_a_changed_validation_text_is_an_error_of_a_resumed_run(self):
         (self.path / "judged").mkdir()
         texts = {s: (self.path / f"corpus/valid.{s}").read_text().splitlines(keepends=True) for s in ("en", "de")}
         for suffix, lines in texts.items():
@@ -225,9 +225,8 @@ class EndToEnd(ProgramTest):
         self.assertNotIn("selected again", self.attn("train", "judge", "--resume", "--set", "train.steps=40").stderr)
         for suffix, lines in texts.items():
             self.write(f"judged/valid.{suffix}", "".join(lines[9:]))
-        self.assertIn("the text of evaluator valid has changed",
-                      self.attn("train", "judge", "--resume", "--set", "train.steps=60").stderr)
-        self.assertEqual((self.path / "judge/checkpoints/best").read_text()[5:13], "00000060")
+        self.one_line("train", "judge", "--resume", "--set", "train.steps=60", code=3,
+                      names=["judged/valid: has changed since the run was started"])
 
     def test_evaluators_need_utf8(self):
         self.whole_run()
@@ -237,11 +236,9 @@ class EndToEnd(ProgramTest):
         evaluator = 'eval=[{"name": "b", "kind": "bleu", "data": "bytes/test"}]'
         self.one_line("eval", "whole", "--set", evaluator, code=3, names=["bytes/test.de:3", "UTF-8"])
 
-    def test_another_runtime_is_reported_and_does_not_stop_a_run(self):
+    def test_another_runtime_does_not_stop_a_run(self):
         self.whole_run()
-        said = self.attn("train", "whole", "--resume", "--set", "runtime.kernels=off").stderr
-        self.assertIn("whole: runtime.kernels is off, was auto", said)
-        self.assertIn("finished at step 60", said)
+        self.assertIn("finished at step 60", self.attn("train", "whole", "--resume", "--set", "runtime.kernels=off").stderr)
         line = (self.path / "corpus/test.en").read_text().splitlines()[0] + "\n"
         translate = lambda *options: self.attn("translate", "whole", *options, stdin=line).stdout
         self.assertEqual(translate("--set", "kernels=off"), translate())
@@ -261,17 +258,13 @@ class EndToEnd(ProgramTest):
                       names=["averaged", "search.beam", "attn eval"])
         self.assertEqual((self.path / "averaged/metrics.jsonl").read_text(), metrics)
 
-    def test_a_run_resumed_with_fewer_steps_is_scored_with_the_present_options(self):
+    def test_a_run_resumed_with_fewer_steps_is_scored(self):
         self.attn("train", "small.json", "--run", "rescored", "--set", "train.steps=21", "eval.1.every=20")
         self.one_line("train", "rescored", "--resume", "--set", "train.steps=14", code=2, names=["train.steps: 14", "21"])
         # As if it had been interrupted after the checkpoint of step 20.
         shutil.rmtree(self.path / "rescored/checkpoints/step-00000021")
-        for settings, scores in (((), 1), (("eval.1.beam=7",), 2)):
-            (self.path / "rescored/result.json").unlink(missing_ok=True)
-            self.attn("train", "rescored", "--resume", "--set", "train.steps=20", "eval.1.every=0", *settings)
-            records = map(json.loads, (self.path / "rescored/metrics.jsonl").read_text().splitlines())
-            tests = [record for record in records if record.get("name") == "test" and record["step"] == 20]
-            self.assertEqual(len(tests), scores)
+        (self.path / "rescored/result.json").unlink()
+        self.attn("train", "rescored", "--resume", "--set", "train.steps=20", "eval.1.every=0")
         result = json.loads((self.path / "rescored/result.json").read_text())
         self.assertEqual((result["step"], sorted(result["results"])), (20, ["test", "valid"]))
         self.assertEqual(json.loads((self.path / "rescored/config.json").read_text())["train"]["steps"], 20)
@@ -356,7 +349,6 @@ class EndToEnd(ProgramTest):
         self.write("misplaced.json", {"base": "small.json", "rows": [{"name": "base", "model": {"heads": 4}}]})
         self.write("row.json", {"base": "small.json", "row": [{"name": "base"}]})
         self.write("file", "not a directory")
-        (self.path / "unlogged/log.txt").mkdir(parents=True)
         step = "whole/checkpoints/step-00000056"
         shutil.copytree(self.path / step, self.path / "moved")
         before = self.files("whole")
@@ -392,22 +384,22 @@ class EndToEnd(ProgramTest):
                  ("translate small.json", ["a config, not a run", "attn train small.json"]),
                  ("average whole/config.json", ["whole/config.json: a config, not a run"]),
                  ("eval rows.json", ["a sweep, not a run", "attn sweep rows.json"]),
-                 ("train small.json --run file", ["file: a file", "--run"]),
+                 ("train small.json --run file", ["file: exists and is not a run", "--run"]),
                  ("train corpus", ["corpus: is a directory; give a config file"]),
                  (f"train {step}/model.safetensors", ["model.safetensors: not JSON; expected a config"]),
                  # Runs and checkpoints.
                  ("train small.json --run whole", ["whole", "--resume"]),
-                 ("train corpus --resume", ["corpus", "config.json"]), ("train moved --resume", ["moved: is a checkpoint, not a run"]),
-                 (f"average {step}", ["the run is whole"]),
-                 *((f"train {place} --resume", ["not a run; the run is whole"]) for place in (f"{step}/", "whole/checkpoints")),
-                 (f"train small.json --run {step} --resume", ["the run is whole"])]
+                 ("train corpus --resume", ["corpus: exists and is not a run"]), ("train moved --resume", ["moved: a checkpoint, not a run"]),
+                 (f"average {step}", ["give the run, whole"]),
+                 (f"train {step}/ --resume", ["a checkpoint, not a run; give the run, whole"]),
+                 ("train whole/checkpoints --resume", ["whole/checkpoints: exists and is not a run"]),
+                 (f"train small.json --run {step} --resume", ["give the run, whole"])]
         cases_of_files = [(["translate", "a\nb"], ["a\\nb"]), (["config", "a\nb.json"], ["a\\nb"]), ("translate file", ["file: a file; give the directory of a run", "--input"]),
                           ("eval file", ["file: a file", "directory of a run"]), ("translate corpus", ["corpus"]),
                           ("translate nowhere", ["nowhere"]), ("train nowhere.json", ["nowhere.json"]),
                           ("train small.json --run bad --set data.train=corpus", ["corpus"]),
                           ("train small.json --run none --set data.train=nowhere/train", ["nowhere/train.en"]),
                           ("train small.json --run file/run", ["file/run"]),
-                          ("train small.json --run unlogged", ["unlogged/log.txt", "Is a directory"]),
                           ("eval whole --output file", ["file", "give a directory"])]
         for code, rows in ((2, cases), (3, cases_of_files)):
             for arguments, names in rows:
@@ -493,14 +485,14 @@ class EndToEnd(ProgramTest):
         before = self.files("lost")
         self.assertIn("finished at step 60; nothing to do", self.attn("train", "lost", "--resume").stderr)
         self.one_line("train", "lost", "--resume", "--set", "train.steps=70", code=3,
-                      names=["lost", "step 60", "optimizer.safetensors", "restore the missing files"])
+                      names=["lost", "optimizer.safetensors", "restore the missing files"])
         self.assertEqual(self.files("lost"), before)
         (copy / "checkpoints").rename(self.path / "elsewhere")
         before = self.files("lost")
         self.assertIn("finished at step 60; nothing to do", self.attn("train", "lost", "--resume").stderr)
         for resumed in ("lost", "small.json"):
             self.one_line("train", resumed, "--run", "lost", "--resume", "--set", "train.steps=70", code=3,
-                          names=["lost", "step 60", "there is no lost/checkpoints"])
+                          names=["lost: was trained, but no checkpoint is complete (there is none)"])
         self.assertEqual(self.files("lost"), before)
         (self.path / "elsewhere").rename(copy / "checkpoints")
 
@@ -676,7 +668,7 @@ class EndToEnd(ProgramTest):
                                   ("--input", "translate whole --input alias --output ./mine.en"),
                                   ("--target", "logprob whole -s mine.en -t mine.de -o mine.de"),
                                   ("--source", "attention whole --source mine.en --json mine.en"),
-                                  ("--data", "heads whole --data mine --csv mine.de")):
+                                  ("--data", "heads whole --data mine --json mine.de")):
             with self.subTest(arguments=arguments):
                 self.one_line(*arguments.split(), code=2, names=[f"is also the input {option}; give another file"])
         for name in ("en", "de"):
@@ -687,20 +679,14 @@ class EndToEnd(ProgramTest):
         mine = self.path / "foreign"
         mine.mkdir()
         self.write("foreign/report.md", "my report\n")
-        self.one_line("train", "small.json", "--run", "foreign", code=2, names=["foreign/report.md: exists"])
+        self.one_line("train", "small.json", "--run", "foreign", code=2, names=["foreign: exists and is not a run"])
         (mine / "report.md").rename(mine / "test.txt")
         self.one_line("eval", "whole", "--output", "foreign", code=2, names=["foreign/test.txt: exists"])
         self.assertEqual([(p.name, p.read_text()) for p in mine.iterdir()], [("test.txt", "my report\n")])
         config = json.dumps(CONFIG)
         self.write("foreign/config.json", config)
-        self.one_line("train", "foreign/config.json", "--run", "foreign", "--resume", code=2, names=["foreign/config.json: exists"])
+        self.one_line("train", "foreign/config.json", "--run", "foreign", "--resume", code=2, names=["foreign: exists and is not a run"])
         self.assertEqual((mine / "config.json").read_text(), config)
-        with open(mine / "test.txt") as text:
-            done = subprocess.run([self.program, "translate", "whole", "--output", "foreign/test.txt"], cwd=self.path, stdin=text,
-                                  capture_output=True, text=True)
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("standard input", done.stderr)
-        self.assertEqual((mine / "test.txt").read_text(), "my report\n")
 
     def test_memory_that_cannot_be_had_is_one_line(self):
         def little_memory():
