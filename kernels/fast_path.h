@@ -36,7 +36,11 @@ enum class FastPath {
   recurrent_step,
   convolutional_step,
   bytenet_step,
-  folded_weights
+  folded_weights,
+  gpu_norm,
+  gpu_dropout,
+  gpu_embedding,
+  gpu_loss
 };
 
 template <>
@@ -60,7 +64,11 @@ struct EnumNames<FastPath> {
                                          {FastPath::recurrent_step, "recurrent_step"},
                                          {FastPath::convolutional_step, "convolutional_step"},
                                          {FastPath::bytenet_step, "bytenet_step"},
-                                         {FastPath::folded_weights, "folded_weights"}});
+                                         {FastPath::folded_weights, "folded_weights"},
+                                         {FastPath::gpu_norm, "gpu_norm"},
+                                         {FastPath::gpu_dropout, "gpu_dropout"},
+                                         {FastPath::gpu_embedding, "gpu_embedding"},
+                                         {FastPath::gpu_loss, "gpu_loss"}});
 };
 
 /// A formula of a fast path, as the build found it.

@@ -28,7 +28,7 @@ SUBFOLDERS = {
     "kernels": ["kernels/cpu"],
     "kernels/cpu": [],
     "kernels/cuda": ["kernels"],
-    "kernels/ops": ["kernels", "kernels/cpu"],
+    "kernels/ops": ["kernels", "kernels/cpu", "kernels/cuda"],
     "model": ["model/bytenet", "model/convolutional", "model/recurrent", "model/transformer"],
     "model/bytenet": ["model", "model/layers"],
     "model/convolutional": ["model", "model/layers"],
@@ -56,18 +56,18 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 3020,
-    "kernels": 7722,
+    "kernels": 8229,
     "kernels/cuda": 1800,
-    "model": 6952,
+    "model": 6971,
     "data": 6128,
-    "train": 5075,
+    "train": 5081,
     "eval": 7545,
     "report": 1855,
     "app": 13213,
-    "tests": 20494,
+    "tests": 22190,
     "run": 311,
 }
-PYTHON_BUDGET = 12885  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 12998  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

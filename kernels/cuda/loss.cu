@@ -1,8 +1,8 @@
 // Label-smoothed cross entropy of rows of logits, and its gradient in their place: formula loss.
 //
-// Without it LibTorch reads and writes a logit of bf16 six times, 18 bytes, in some 40 kernels a
-// chunk; here it is read and written once. Too slow without it: experiments/wmt14/base.json on a
-// GPU, whose loss over 37,000 classes moves 15 GB an update (docs/explanation/gpu.md).
+// Without it LibTorch moves 16 bytes a logit of bf16, in some 40 kernels a chunk; here it is read
+// and written once, 4 bytes. Too slow without it: experiments/wmt14/base.json on a GPU, whose loss
+// over 37,000 classes moves 15 GB an update (docs/explanation/gpu.md).
 //
 // A block holds a row in registers: kThreads threads of kParts groups of 16 bytes.
 #include "kernels/cuda/device.h"
@@ -15,6 +15,10 @@ struct Bf16Group {
   __device__ float get(int i) const {
     const uint32_t words[4] = {bits.x, bits.y, bits.z, bits.w};
     return i % 2 == 0 ? lower_bf16(words[i / 2]) : upper_bf16(words[i / 2]);
+  }
+  // One number of a row: get() with an index that is not constant would use local memory.
+  __device__ static float of_row(const void* row, int64_t i) {
+    return lower_bf16(static_cast<const uint16_t*>(row)[i]);
   }
   __device__ static Bf16Group of(const float* x) {
     return {make_uint4(packed_bf16(x[0], x[1]), packed_bf16(x[2], x[3]), packed_bf16(x[4], x[5]),
@@ -29,6 +33,9 @@ struct FloatGroup {
   __device__ float get(int i) const {
     const float all[4] = {numbers.x, numbers.y, numbers.z, numbers.w};
     return all[i];
+  }
+  __device__ static float of_row(const void* row, int64_t i) {
+    return static_cast<const float*>(row)[i];
   }
   __device__ static FloatGroup of(const float* x) { return {make_float4(x[0], x[1], x[2], x[3])}; }
   __device__ static float exponential(float x) { return expf(x); }
@@ -59,9 +66,8 @@ __device__ inline void smoothed_loss(const LossRows& a) {
   const bool excludes = a.excluded >= 0 && a.excluded != target;
   float at_target = 0.0f, at_excluded = 0.0f;  // read before the gradient takes their place
   if (thread == 0) {
-    at_target = logits[target / Group::kNumbers].get(target % Group::kNumbers);
-    if (excludes)
-      at_excluded = logits[a.excluded / Group::kNumbers].get(a.excluded % Group::kNumbers);
+    at_target = Group::of_row(logits, target);
+    if (excludes) at_excluded = Group::of_row(logits, a.excluded);
   }
   Group own[kParts];
   float largest = lowest();

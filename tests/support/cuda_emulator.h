@@ -13,6 +13,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -95,9 +96,11 @@ inline void to_scheduler() {
   switch_fiber(own.context, block.home, true);
 }
 
-/// Ends the launch: no fiber is resumed.
-inline void fail(const std::string& what) {
-  if (block.error.empty()) block.error = what;
+/// Ends the launch: no fiber is resumed, nor is anything on its stack destroyed.
+inline void fail(const char* place, int64_t number, const char* what) {
+  char text[200];
+  std::snprintf(text, sizeof text, "%s[%lld] %s", place, static_cast<long long>(number), what);
+  if (block.error.empty()) block.error = text;
   block.fibers[block.current].state = State::ended;
   to_scheduler();
   std::abort();
@@ -116,7 +119,10 @@ inline void barrier(int line) {
 
 inline float shuffle_xor(uint32_t mask, float value, int distance, int line) {
   Fiber& own = block.fibers[block.current];
-  if (mask != ~uint32_t{0}) fail("line " + std::to_string(line) + ": a shuffle of some lanes");
+  if (mask != ~uint32_t{0}) fail("line", line, "has a shuffle of some lanes");
+  if (distance <= 0 || distance >= static_cast<int>(kLanes)) {
+    fail("line", line, "has a shuffle out of the warp");
+  }
   std::memcpy(&own.mail, &value, sizeof own.mail);
   own.distance = static_cast<unsigned>(distance);
   wait_as(State::at_shuffle, line);
@@ -177,10 +183,7 @@ class Shared {
     uint64_t block = 0, written = kNever, read = kNever;
     unsigned writer = 0, reader = 0;
   };
-  template <class I>
-  void fail_at(I index, const char* what) {
-    fail(std::string(name_) + "[" + std::to_string(index) + "] " + what);
-  }
+  void fail_at(size_t index, const char* what) { fail(name_, static_cast<int64_t>(index), what); }
   const char* name_;
   Cell cells_[kSize];
 };

@@ -2,6 +2,8 @@
 // place.
 #include "tests/support/emulated_kernels.h"
 
+#include <iterator>
+
 #include "tests/support/cuda_emulator.h"
 //
 #include "kernels/cuda/dropout.cu"
@@ -51,4 +53,14 @@ const char* attn_emulated_launch(const char* function, unsigned blocks, unsigned
     }
   }
   return error.c_str();
+}
+
+const char* const* attn_emulated_functions() {
+  static const char* names[std::size(kFunctions) + 1] = {};
+  for (size_t i = 0; i < std::size(kFunctions); ++i) names[i] = kFunctions[i].name;
+  return names;
+}
+
+float attn_emulated_dropout_factor(const attn::cuda::Dropout* dropout, int64_t index) {
+  return attn::cuda::DropoutMask(*dropout).factor(index);
 }

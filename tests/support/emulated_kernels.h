@@ -11,6 +11,10 @@
 /// thread-safe. `seed`: of the order of threads.
 extern "C" const char* attn_emulated_launch(const char* function, unsigned blocks, unsigned threads,
                                             const void* argument, uint64_t seed);
+/// The names of all functions, then nullptr.
+extern "C" const char* const* attn_emulated_functions();
+/// The factor of an element by the kernels' dropout.
+extern "C" float attn_emulated_dropout_factor(const attn::cuda::Dropout* dropout, int64_t index);
 
 namespace attn::testing {
 

@@ -27,12 +27,17 @@ inline uint16_t to_bf16(float x) {
 }
 
 /// Float32 or bf16 numbers between margins of NaN, which reading outside brings into the results;
-/// NaN at first. Starts at a multiple of 16 bytes.
+/// NaN at first. The NaNs of a buffer with values are others, so that a copy of one margin in
+/// another shows. Starts at a multiple of 16 bytes.
 class DeviceBuffer {
  public:
-  DeviceBuffer(size_t size, bool bf16)
-      : size_(size), bf16_(bf16), words_((size + 2 * kMargin) / 4 + 1, Words{~0u, ~0u, ~0u, ~0u}) {}
-  DeviceBuffer(const std::vector<float>& values, bool bf16) : DeviceBuffer(values.size(), bf16) {
+  DeviceBuffer(size_t size, bool bf16, uint32_t margin = 0xffffffffu)
+      : size_(size),
+        bf16_(bf16),
+        margin_(margin),
+        words_((size + 2 * kMargin) / 4 + 1, Words{margin, margin, margin, margin}) {}
+  DeviceBuffer(const std::vector<float>& values, bool bf16)
+      : DeviceBuffer(values.size(), bf16, 0xffeeffeeu) {
     for (size_t i = 0; i < size_; ++i) {
       const uint16_t narrow = to_bf16(values[i]);
       std::memcpy(bytes() + (kMargin + i) * width(),
@@ -50,8 +55,11 @@ class DeviceBuffer {
   }
   /// Whether nothing was written outside.
   bool margins_are_whole() const {
+    const auto is_margin = [&](size_t i) {
+      return std::memcmp(bytes() + i * width(), &margin_, width()) == 0;
+    };
     for (size_t i = 0; i < kMargin; ++i) {
-      if (!std::isnan(at(i)) || !std::isnan(at(kMargin + size_ + i))) return false;
+      if (!is_margin(i) || !is_margin(kMargin + size_ + i)) return false;
     }
     return true;
   }
@@ -63,8 +71,9 @@ class DeviceBuffer {
   static constexpr size_t kMargin = 64;
   size_t width() const { return bf16_ ? 2 : 4; }
   char* bytes() { return reinterpret_cast<char*>(words_.data()); }
+  const char* bytes() const { return reinterpret_cast<const char*>(words_.data()); }
   float at(size_t i) const {
-    const char* from = reinterpret_cast<const char*>(words_.data()) + i * width();
+    const char* from = bytes() + i * width();
     uint16_t narrow;
     float wide;
     std::memcpy(bf16_ ? static_cast<void*>(&narrow) : &wide, from, width());
@@ -73,6 +82,7 @@ class DeviceBuffer {
 
   size_t size_;
   bool bf16_;
+  uint32_t margin_;
   std::vector<Words> words_;
 };
 

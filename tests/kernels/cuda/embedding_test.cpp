@@ -10,6 +10,8 @@ namespace {
 
 constexpr int64_t kTokens = 19;
 
+enum class Tokens { some, same, from_end_of_chunk, from_chunk };
+
 // Tokens of which some fill several chunks of sorted rows, and one is missing.
 std::vector<int64_t> some_tokens(int64_t rows) {
   Random random(static_cast<uint64_t>(rows));
@@ -61,14 +63,20 @@ TEST_CASE("the GPU's embedding is that of its formula, with the CPU's dropout") 
 }
 
 TEST_CASE("the gradient of the GPU's embedding is added row by row, and repeats") {
-  const int64_t rows = GENERATE(1, 31, 32, 33, 97, 200), width = GENERATE(4, 516);
-  const bool same = GENERATE(false, true), bf16 = GENERATE(false, true);
-  CAPTURE(rows, width, same, bf16);
+  const int64_t rows = GENERATE(1, 32, 33, 64, 97, 200), width = GENERATE(4, 516);
+  const Tokens kind =
+      GENERATE(Tokens::some, Tokens::same, Tokens::from_end_of_chunk, Tokens::from_chunk);
+  const bool bf16 = GENERATE(false, true);
+  CAPTURE(rows, width, kind, bf16);
   Random random(6);
   const auto before = testing::random_floats(random, kTokens * width),
              d = testing::rounded(testing::random_floats(random, rows * width), bf16);
   std::vector<int64_t> tokens = some_tokens(rows), order(static_cast<size_t>(rows));
-  if (same) std::ranges::fill(tokens, 3);
+  if (kind == Tokens::same) std::ranges::fill(tokens, 3);
+  const int64_t of_one = cuda::kEmbeddingChunk - (kind == Tokens::from_end_of_chunk ? 1 : 0);
+  for (int64_t i = 0; kind >= Tokens::from_end_of_chunk && i < rows; ++i) {
+    tokens[static_cast<size_t>(i)] = i < of_one ? 1 : 5;
+  }
   const uint64_t seed = 23;
   const testing::DropoutKeys keys = testing::dropout_keys(0.25, seed);
   const std::vector<float> factors = testing::cpu_factors(rows * width, keys.cpu);
@@ -79,15 +87,18 @@ TEST_CASE("the gradient of the GPU's embedding is added row by row, and repeats"
   }
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](int64_t row) { return tokens[row]; });
-  std::vector<int64_t> sorted;
+  // What is read beyond the ends looks like the tokens there.
+  constexpr int64_t kBeyond = 2;
+  std::vector<int64_t> sorted(kBeyond, tokens[order.front()]);
   for (const int64_t row : order) sorted.push_back(tokens[row]);
+  sorted.insert(sorted.end(), kBeyond, tokens[order.back()]);
   std::vector<float> first;
   for (int repeat = 0; repeat < 2; ++repeat) {
     DeviceBuffer d_output(d, bf16), d_weight(before, false),
         partial(static_cast<size_t>(cuda::embedding_partial_rows(rows) * width), false);
     const testing::EmulatedLauncher launcher;
     cuda::embedding_backward({&launcher, nullptr}, {.d_output = d_output.numbers(),
-                                                    .tokens = sorted.data(),
+                                                    .tokens = sorted.data() + kBeyond,
                                                     .rows_of = order.data(),
                                                     .d_weight = d_weight.floats(),
                                                     .partial = partial.floats(),

@@ -56,7 +56,7 @@ TEST_CASE("the GPU's loss and its gradient are those of their formula") {
   REQUIRE(cuda::loss_supports(of.classes, of.bf16));
   std::vector<int64_t> targets{of.classes - 1, -1, 0, std::max(0, of.excluded), of.classes / 2, 0};
   targets.resize(static_cast<size_t>(rows));
-  std::vector<float> logits(static_cast<size_t>(rows * stride), NAN);
+  std::vector<float> logits(static_cast<size_t>(rows * stride), 1e30f);  // beyond the classes
   for (int64_t r = 0; r < rows; ++r) {
     for (int32_t c = 0; c < of.classes; ++c) {
       const double x = of.shift + 6 * random.uniform() + (c == targets[r] ? 4 : 0);

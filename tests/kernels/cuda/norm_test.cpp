@@ -198,7 +198,25 @@ TEST_CASE("the GPU's norm is the CPU kernel's") {
   CHECK(error_of(got_sum, widened(sum)) < 1e-6);
 }
 
-TEST_CASE("the GPU's dropout has the CPU's masks, also beyond 2^32 elements") {
+TEST_CASE("the GPU's dropout has the CPU's masks beyond 2^32 elements, too") {
+  const uint64_t seed = 5;
+  const testing::DropoutKeys keys = testing::dropout_keys(0.5, seed);
+  for (const int64_t first : {int64_t{0}, (int64_t{1} << 32) + 5, (int64_t{7} << 32) - 100}) {
+    std::vector<float> factors(100, 1.0f);
+    cpu::kernels().dropout_row(factors.data(), factors.data(), 100, keys.cpu,
+                               static_cast<uint64_t>(first));
+    for (int64_t i = 0; i < 100; ++i) {
+      const float expected = factors[static_cast<size_t>(i)];
+      CHECK(attn_emulated_dropout_factor(&keys.gpu, first + i) == expected);
+      cuda::Dropout of_host = keys.gpu;  // the seed is part of `draw`
+      of_host.seed = nullptr;
+      of_host.draw += seed;
+      CHECK(attn_emulated_dropout_factor(&of_host, first + i) == expected);
+    }
+  }
+}
+
+TEST_CASE("the GPU's dropout is the CPU's of elements, to which others may be added") {
   const bool from_bf16 = GENERATE(false, true), to_bf16 = GENERATE(false, true);
   const bool added = GENERATE(false, true);
   const int64_t count = GENERATE(1, 7, 1030, 2048);
