@@ -23,7 +23,9 @@ class Random {
   Random(uint64_t seed, uint64_t stream)
       : state_(mix64(seed ^ mix64(stream + 0x9e3779b97f4a7c15ULL))) {}
 
-  uint64_t next() { return mix64(state_ += 0x9e3779b97f4a7c15ULL); }
+  uint64_t next() { return mix64(advance()); }
+  /// Of next() before mix64: the seed plus a constant for each call.
+  uint64_t advance() { return state_ += 0x9e3779b97f4a7c15ULL; }
   /// Uniform in [0, n); n > 0. Unbiased, by rejection.
   uint64_t below(uint64_t n) {
     const uint64_t limit = ~uint64_t{0} - (~uint64_t{0} % n + 1) % n;

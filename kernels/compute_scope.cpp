@@ -48,6 +48,7 @@ ComputeScope::ComputeScope(const Options& options)
       precision_(options.precision),
       device_(options.device),
       kernels_(options.kernels.value_or(kernels_in_use() != Kernels::off)),
+      device_seed_(options.device_seed),
       outer_autocast_(at::autocast::is_autocast_enabled(device_.type())),
       outer_autocast_type_(at::autocast::get_autocast_dtype(device_.type())) {
   if (options.dropout_seed) random_.emplace(*options.dropout_seed);
@@ -93,6 +94,10 @@ PackedWeights* ComputeScope::packed_weights() {
 
 Random* ComputeScope::dropout() {
   return innermost && innermost->random_ ? &*innermost->random_ : nullptr;
+}
+
+torch::Tensor ComputeScope::device_seed() {
+  return innermost ? innermost->device_seed_ : torch::Tensor();
 }
 
 std::optional<torch::ScalarType> ComputeScope::autocast_type(torch::Device device) {

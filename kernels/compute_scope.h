@@ -49,8 +49,12 @@ class ComputeScope {
     /// FastPath::linear is not taken.
     PackedWeights* packed_weights = nullptr;
     /// Seed of the dropout masks, per thread for reproducibility. Without it they come from torch's
-    /// default CPU generator, which all threads share. On a GPU dropout uses LibTorch's generator.
+    /// default CPU generator, which all threads share. On a GPU dropout uses LibTorch's generator,
+    /// unless runtime.gpu_kernels is on: then a GPU's masks are those of one thread of a CPU.
     std::optional<uint64_t> dropout_seed = {};
+    /// int64 on the device, added to dropout_seed by a GPU's kernels (kernels/cuda) when they run,
+    /// so that a CUDA graph draws other masks for each seed that is put there. Undefined: 0.
+    torch::Tensor device_seed = {};
   };
 
   /// Those of this thread's innermost scope without fast paths, packed weights and dropout.
@@ -71,6 +75,8 @@ class ComputeScope {
   static PackedWeights* packed_weights();
   /// Dropout generator of this thread's innermost scope; null for torch's.
   static Random* dropout();
+  /// Options::device_seed of this thread's innermost scope.
+  static torch::Tensor device_seed();
   /// The autocast type on `device`, if autocast is enabled.
   static std::optional<torch::ScalarType> autocast_type(torch::Device device);
 
@@ -83,6 +89,7 @@ class ComputeScope {
   bool kernels_;
   PackedWeights* packed_weights_ = nullptr;
   std::optional<Random> random_;
+  torch::Tensor device_seed_;
   bool outer_autocast_;
   torch::ScalarType outer_autocast_type_;
 };

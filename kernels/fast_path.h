@@ -35,7 +35,11 @@ enum class FastPath {
   transformer_step,
   recurrent_step,
   convolutional_step,
-  bytenet_step
+  bytenet_step,
+  gpu_norm,
+  gpu_dropout,
+  gpu_embedding,
+  gpu_loss
 };
 
 template <>
@@ -58,7 +62,11 @@ struct EnumNames<FastPath> {
                                          {FastPath::transformer_step, "transformer_step"},
                                          {FastPath::recurrent_step, "recurrent_step"},
                                          {FastPath::convolutional_step, "convolutional_step"},
-                                         {FastPath::bytenet_step, "bytenet_step"}});
+                                         {FastPath::bytenet_step, "bytenet_step"},
+                                         {FastPath::gpu_norm, "gpu_norm"},
+                                         {FastPath::gpu_dropout, "gpu_dropout"},
+                                         {FastPath::gpu_embedding, "gpu_embedding"},
+                                         {FastPath::gpu_loss, "gpu_loss"}});
 };
 
 /// A formula of a fast path, as the build found it.

@@ -29,7 +29,7 @@ SUBFOLDERS = {
     "kernels": ["kernels/cpu"],
     "kernels/cpu": [],
     "kernels/cuda": ["kernels"],
-    "kernels/ops": ["kernels", "kernels/cpu"],
+    "kernels/ops": ["kernels", "kernels/cpu", "kernels/cuda"],
     "model": ["model/bytenet", "model/convolutional", "model/recurrent", "model/transformer"],
     "model/bytenet": ["model", "model/layers"],
     "model/convolutional": ["model", "model/layers"],
@@ -56,19 +56,19 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2877,
-    "kernels": 7685,
+    "base": 2879,
+    "kernels": 8192,
     "kernels/cuda": 1800,
-    "model": 6762,
+    "model": 6781,
     "data": 6081,
-    "train": 4664,
+    "train": 4670,
     "eval": 7106,
     "report": 1855,
-    "app": 12432,
-    "tests": 18305,
+    "app": 12457,
+    "tests": 20102,
     "run": 225,
 }
-PYTHON_BUDGET = 11538  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11637  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

@@ -62,11 +62,12 @@ void BatchGradient::zero() {
 
 LossSums BatchGradient::forward(Seq2SeqModel& model, const TokenSequences& source,
                                 const TokenSequences& target_in, const torch::Tensor& targets_N,
-                                uint64_t seed) {
+                                uint64_t seed, const torch::Tensor& device_seed) {
   const ComputeScope scope({.precision = precision_,
                             .device = model.device(),
                             .packed_weights = &packed_weights_,
-                            .dropout_seed = seed});
+                            .dropout_seed = seed,
+                            .device_seed = device_seed});
   model.train();
   return output_loss(model, model.forward(source, target_in), targets_N, targets_);
 }
@@ -77,7 +78,7 @@ LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double 
   // All are copied before the model's kernels are queued, for which they would wait.
   const torch::Tensor targets_N = int64_tensor(part.target_out.tokens, device);
   const LossSums sums = forward(model, token_sequences(part.source, device),
-                                token_sequences(part.target_in, device), targets_N, seed);
+                                token_sequences(part.target_in, device), targets_N, seed, {});
   (sums.loss * factor).backward();
   return {sums.loss.detach(), sums.nll};
 }
@@ -115,13 +116,14 @@ void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
 void BatchGradient::add(const StaticBatch& batch, double factor, uint64_t seed) {
   TORCH_CHECK(own_parts() * processes_.world.size() == 1, "padded batches are not divided");
   batch.factor.fill_(factor);
+  batch.seed.fill_(static_cast<int64_t>(seed));
   padded_.run(batch, seed);
   losses_ = {{padded_sums_[0], padded_sums_[1]}};
 }
 
 void BatchGradient::add_padded(const StaticBatch& on_device) {
   const LossSums sums = forward(model_, on_device.source, on_device.target_in, on_device.targets_N,
-                                /*seed=*/0);  // dropout is LibTorch's
+                                /*seed=*/0, on_device.seed);
   (sums.loss * on_device.factor).backward();
   padded_sums_.add_(torch::stack({sums.loss.detach().to(torch::kFloat64), sums.nll}));
 }

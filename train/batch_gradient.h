@@ -94,7 +94,8 @@ class BatchGradient {
     bool used = false;  // since zero()
   };
   LossSums forward(Seq2SeqModel& model, const TokenSequences& source,
-                   const TokenSequences& target_in, const torch::Tensor& targets_N, uint64_t seed);
+                   const TokenSequences& target_in, const torch::Tensor& targets_N, uint64_t seed,
+                   const torch::Tensor& device_seed);
   LossSums add_part(Seq2SeqModel& model, const Batch& part, double factor, uint64_t seed);
   int64_t own_parts() const { return static_cast<int64_t>(replicas_.size()) + 1; }
   void add_padded(const StaticBatch& on_device);

@@ -35,6 +35,7 @@ void add_sentences(TokenRows& rows, int64_t count, int64_t tokens, int64_t longe
 template <class Visit>
 void each_tensor(StaticBatch& batch, const Visit& visit) {
   visit(batch.factor);
+  visit(batch.seed);
   visit(batch.targets_N);
   for (TokenSequences* rows : {&batch.source, &batch.target_in}) {
     visit(rows->tokens_N);
@@ -95,6 +96,7 @@ StaticBatch static_batch(const Batch& batch, const ClassRule& rule) {
                   .target_in = token_sequences(whole.target_in, torch::kCPU),
                   .targets_N = int64_tensor(whole.target_out.tokens, torch::kCPU),
                   .factor = torch::ones({}, torch::kFloat64),
+                  .seed = torch::zeros({}, torch::kInt64),
                   .block = {}};
   int64_t words = 0;
   each_tensor(out, [&](const torch::Tensor& tensor) { words += words_of(tensor); });

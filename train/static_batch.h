@@ -50,6 +50,7 @@ struct StaticBatch {
   TokenSequences source, target_in;
   torch::Tensor targets_N;  ///< kNoTarget in padding
   torch::Tensor factor;     ///< float64 scalar: the loss's, 1 / target tokens of the update
+  torch::Tensor seed;       ///< int64 scalar: of dropout
   torch::Tensor block;      ///< int64
 };
 

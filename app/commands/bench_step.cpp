@@ -24,6 +24,7 @@
 #include "data/mixture.h"
 #include "data/parsing/treebank.h"
 #include "data/source_features.h"
+#include "kernels/cuda/gpu_kernels.h"
 #include "kernels/fast_path.h"
 #include "model/size.h"
 #include "train/trainer.h"
@@ -142,6 +143,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions 
 
   torch::manual_seed(seed);
   use_kernels(experiment.runtime.kernels);
+  use_gpu_kernels(experiment.runtime.gpu_kernels);
   const auto model = make_model(experiment.model, vocabulary);
   model->to(device);
   BatchStream stream(*data.corpus, {.batch_tokens = measured, .seed = seed});

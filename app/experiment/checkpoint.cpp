@@ -17,6 +17,7 @@
 #include "data/parsing/treebank.h"
 #include "data/source_features.h"
 #include "data/tokenizer.h"
+#include "kernels/cuda/gpu_kernels.h"
 #include "kernels/fast_path.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
@@ -264,6 +265,7 @@ void require_features(const DataConfig& data, const Tokenizers& tokenizers,
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
                                          torch::Device device) {
   use_kernels(experiment.runtime.kernels);
+  use_gpu_kernels(experiment.runtime.gpu_kernels);
   auto model = make_model(experiment.model, sizes_of(experiment.data, tokenizers));
   model->to(device);
   return model;
@@ -301,6 +303,11 @@ void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const Fast
     log("as read, since formulas were edited, and slower (docs/howto/formula.md): " + edited);
   }
   for (const std::string& line : model.options_as_read()) log(line);
+  const torch::Device device = model.device();
+  if (const std::string why = device.is_cuda() ? gpu_kernels_missing(device.index()) : "";
+      !why.empty()) {
+    log("runtime.gpu_kernels=on: none, LibTorch's operations run instead: " + why);
+  }
   if (check.gradients) {
     log(format("fast paths equal the formulas: differences %s (checked in %.2f s)",
                found.text().c_str(), seconds.count()));

@@ -12,6 +12,7 @@
 #include "base/json_config.h"
 #include "data/config.h"
 #include "eval/tasks/evaluator_config.h"
+#include "kernels/cuda/gpu_kernels.h"
 #include "kernels/fast_path.h"
 #include "model/config.h"
 #include "train/config.h"
@@ -42,6 +43,7 @@ struct EnumNames<SearchDevice> {
 /// change when a run is resumed.
 struct RuntimeConfig {
   Kernels kernels = Kernels::automatic;
+  GpuKernels gpu_kernels = GpuKernels::automatic;
   Use graphs = Use::automatic;
   Use mps = Use::automatic;
   SearchDevice search_device = SearchDevice::automatic;
@@ -55,6 +57,11 @@ struct RuntimeConfig {
         "fast implementations of the model's formulas: auto (where they compute the formula as it "
         "is read in model/ and train/), strict (the same, and an edited formula is an error) or "
         "off (everything is computed as it is read)");
+    visit(
+        "gpu_kernels", self.gpu_kernels,
+        "on a GPU: this project's kernels of norm, dropout, embedding and loss, compiled when they "
+        "are first used, with a CPU's dropout masks (on), or LibTorch's operations (off); auto: "
+        "those that a GPU has shown to be equal and faster, which are none yet");
     visit("graphs", self.graphs,
           "training on a GPU: launch an update's kernels as CUDA graphs (auto: where the model "
           "allows it), or one by one (off); results are the same");

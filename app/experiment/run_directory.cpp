@@ -144,9 +144,10 @@ void require_place(const fs::path& directory, InputKind kind) {
   require_input(directory, {kind});
   const RunDirectory run(directory);
   if (fs::is_directory(directory) &&
-      (fs::is_empty(directory) || fs::exists(directory / kSweepFile) ||
-       fs::exists(directory / "tune" / kSweepFile) || fs::exists(run.lock()) ||
-       fs::exists(run.run_file()) || fs::exists(run.change()) || run.has_trained())) {
+      (fs::is_empty(directory) || kind_of(directory) == InputKind::sweep_directory ||
+       fs::exists(run.cache()) || fs::exists(directory / "tune" / kSweepFile) ||
+       fs::exists(run.lock()) || fs::exists(run.run_file()) || fs::exists(run.change()) ||
+       run.has_trained())) {
     return;
   }
   throw ConfigError(directory.string() + ": exists and is not " + noun_of(kind) +

@@ -141,7 +141,8 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   directive(out, "chdir", fs::current_path().string());
   const std::string folder = fs::absolute(plan.directory).string();
   sbatch_word("output", folder);
-  out << "#SBATCH --output=\"" << folder << "/slurm-%A_%a.out\"\n#SBATCH --requeue\n#SBATCH --open-mode=append\n"
+  out << "#SBATCH --output=\"" << folder
+      << "/slurm-%A_%a.out\"\n#SBATCH --requeue\n#SBATCH --open-mode=append\n"
       << "#SBATCH --signal=B:USR1@" << slurm.notice << "\n";
   for (const std::string& option : slurm.options) out << "#SBATCH " << option << "\n";
   out << "\n";

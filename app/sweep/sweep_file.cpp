@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMaxNameLength = 80;
 // What a sweep keeps beside its rows.
-constexpr std::array<std::string_view, 5> kOwnNames = {"cache",    "vocabulary", "sweep.json",
+constexpr std::array<std::string_view, 5> kOwnNames = {"cache", "vocabulary", "sweep.json",
                                                        "slurm.sh", "tune"};
 
 // Whether a row's name can be a folder's: no separators, no white space, not hidden.

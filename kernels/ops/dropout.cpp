@@ -1,15 +1,13 @@
 // Fast path dropout: dropout b0fdaf95
 #include "kernels/ops/dropout.h"
 
-#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cmath>
-#include <mutex>
 
 #include "base/random.h"
 #include "kernels/compute_scope.h"
+#include "kernels/ops/gpu.h"
 
 namespace attn {
 namespace {
@@ -42,33 +40,7 @@ class Dropout : public torch::autograd::Function<Dropout> {
   }
 };
 
-uint64_t draw() {
-  if (Random* seeded = ComputeScope::dropout()) return seeded->next();
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::lock_guard lock(generator.mutex());
-  return at::check_generator<at::CPUGeneratorImpl>(generator)->random64();
-}
-
 }  // namespace
-
-cpu::DropoutKey draw_dropout_key(double p) {
-  if (p <= 0.0) return {};
-  return {.key = draw(),
-          .threshold = static_cast<uint32_t>(std::lround(std::min(p * 4294967296.0, 4294967295.0))),
-          .scale = static_cast<float>(1.0 / (1.0 - p))};
-}
-
-void save_dropout_key(torch::autograd::AutogradContext& context, const cpu::DropoutKey& key) {
-  context.saved_data["key"] = static_cast<int64_t>(key.key);
-  context.saved_data["threshold"] = static_cast<int64_t>(key.threshold);
-  context.saved_data["scale"] = static_cast<double>(key.scale);
-}
-
-cpu::DropoutKey saved_dropout_key(torch::autograd::AutogradContext& context) {
-  return {.key = static_cast<uint64_t>(context.saved_data["key"].toInt()),
-          .threshold = static_cast<uint32_t>(context.saved_data["threshold"].toInt()),
-          .scale = static_cast<float>(context.saved_data["scale"].toDouble())};
-}
 
 bool runs_on_cpu_kernels(const torch::Tensor& tensor) {
   return on_cpu_path(tensor) && tensor.scalar_type() == torch::kFloat32;
@@ -76,12 +48,15 @@ bool runs_on_cpu_kernels(const torch::Tensor& tensor) {
 
 torch::Tensor fast_dropout(const torch::Tensor& x, double p) {
   if (p <= 0.0) return x;
+  if (gpu::queue_for(FastPath::gpu_dropout, x)) return gpu::dropout(x, p);
   if (!on_cpu_path(x)) return torch::dropout(x, p, /*train=*/true);
   return Dropout::apply(x.to(torch::kFloat32), p).to(x.scalar_type());
 }
 
 torch::Tensor dropout_factors(const torch::Tensor& x, double p) {
   const torch::Tensor ones = torch::ones(x.sizes(), x.options().requires_grad(false));
+  // Also where everything is computed as it is read, so that both have the same masks.
+  if (gpu::has_kernels(x)) return gpu::dropped(ones, gpu::draw_dropout(p));
   if (!on_cpu_path(x)) return torch::dropout(ones, p, /*train=*/true);
   return drop(ones.to(torch::kFloat32), draw_dropout_key(p)).to(x.scalar_type());
 }

@@ -5,27 +5,20 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/cpu/table.h"
 #include "kernels/libtorch.h"
+#include "kernels/ops/dropout_key.h"
 
 namespace attn {
-
-/// A new key for dropout with probability `p`, from the generator of the thread's ComputeScope,
-/// else from torch's default CPU generator; none is drawn for p = 0.
-cpu::DropoutKey draw_dropout_key(double p);
-
-/// Saves a key for backward.
-void save_dropout_key(torch::autograd::AutogradContext& context, const cpu::DropoutKey& key);
-cpu::DropoutKey saved_dropout_key(torch::autograd::AutogradContext& context);
 
 /// Whether the CPU kernels support the tensor: float32, on a CPU, dense.
 bool runs_on_cpu_kernels(const torch::Tensor& tensor);
 
-/// Inverted dropout with probability `p`; x itself for p = 0. Float32 kernel on a CPU, else
-/// LibTorch's dropout. The formula is in model/layers/dropout.h.
+/// Inverted dropout with probability `p`; x itself for p = 0. Float32 kernel on a CPU, with
+/// runtime.gpu_kernels=on kernels on a GPU, else LibTorch's dropout. The formula is in
+/// model/layers/dropout.h.
 torch::Tensor fast_dropout(const torch::Tensor& x, double p);
 
-/// The factors of inverted dropout for elements of x, 0 or 1 / (1 - p), on a CPU those of
+/// The factors of inverted dropout for elements of x, 0 or 1 / (1 - p), with kernels those of
 /// fast_dropout.
 torch::Tensor dropout_factors(const torch::Tensor& x, double p);
 

@@ -7,7 +7,9 @@
 
 #include <optional>
 
+#include "kernels/compute_scope.h"
 #include "kernels/ops/dropout.h"
+#include "kernels/ops/gpu_norm.h"
 
 namespace attn {
 namespace {
@@ -105,8 +107,13 @@ cpu::NormRows norm_rows(const NormParameters& parameters, cpu::DropoutKey dropou
           .dropout = dropout};
 }
 
+bool takes_residual_norm(const torch::Tensor& x, int64_t width) {
+  return ComputeScope::takes(FastPath::norm, x) || gpu::takes_norm(x, width);
+}
+
 torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
                             const NormParameters& parameters, double p) {
+  if (!on_cpu_path(x)) return gpu::residual_norm(x, update, parameters, p);
   const auto floats = [](const torch::Tensor& rows) {
     return rows.defined() ? std::optional(rows.to(torch::kFloat32)) : std::nullopt;
   };

@@ -1,5 +1,7 @@
 // Fast path loss: loss 1364efba
 // Fast path loss: projection 731f7188
+// Fast path gpu_loss: loss 1364efba
+// Fast path gpu_loss: projection 731f7188
 #include "kernels/ops/smoothed_loss.h"
 
 #include <ATen/Parallel.h>
@@ -7,8 +9,10 @@
 #include <algorithm>
 
 #include "kernels/compute_scope.h"
+#include "kernels/cuda/launches.h"
 #include "kernels/ops/bf16_loss.h"
 #include "kernels/ops/fp32_products.h"
+#include "kernels/ops/gpu.h"
 #include "kernels/ops/gradient_target.h"
 #include "kernels/ops/linear.h"
 
@@ -26,8 +30,15 @@ int64_t chunk_rows(int64_t classes, torch::Device device) {
   return std::max<int64_t>((int64_t{1} << 28) / classes, 192);
 }
 
-// Add the losses of a chunk of logits to `sums`, {smoothed, nll} in float64, by our kernel or by
-// LibTorch's operations. With `gradient` the logits are overwritten by their gradient.
+// Whether loss.cu computes the loss of logits of the type of x.
+bool takes_gpu_loss(const torch::Tensor& x, int64_t classes) {
+  return cuda::loss_supports(classes, x.scalar_type() == torch::kBFloat16) &&
+         gpu::queue_for(FastPath::gpu_loss, x).has_value();
+}
+
+// Add the losses of a chunk of logits to `sums`, {smoothed, nll} in float64, by our kernel, by
+// that of a GPU or by LibTorch's operations. With `gradient` the logits are overwritten by their
+// gradient.
 
 void loss_by_kernel(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::SmoothedTargets q,
                     bool gradient, torch::Tensor& sums) {
@@ -91,6 +102,27 @@ void loss_by_libtorch(torch::Tensor& logits, const torch::Tensor& targets_N, cpu
   }
 }
 
+void loss_by_gpu(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::SmoothedTargets q,
+                 bool gradient, torch::Tensor& sums) {
+  const torch::Tensor of_rows =
+      torch::empty({2, logits.size(0)}, sums.options().dtype(torch::kFloat32));
+  cuda::smoothed_loss(gpu::queue_of(logits),
+                      {.logits = logits.data_ptr(),
+                       .stride = logits.stride(0),
+                       .rows = logits.size(0),
+                       .classes = static_cast<int32_t>(logits.size(1)),
+                       .gradient = gradient ? 1 : 0,
+                       .targets = targets_N.const_data_ptr<int64_t>(),
+                       .target_probability = q.target_probability,
+                       .smoothing_per_class = q.smoothing_per_class,
+                       .z_loss = q.z_loss,
+                       .excluded = static_cast<int32_t>(q.excluded),
+                       .losses = of_rows[0].data_ptr<float>(),
+                       .nlls = of_rows[1].data_ptr<float>()},
+                      logits.scalar_type() == torch::kBFloat16);
+  sums.add_(of_rows.sum(1, /*keepdim=*/false, torch::kFloat64));
+}
+
 struct Sums {
   torch::Tensor losses;  // float64: {smoothed, nll}
   torch::Tensor dx, dw;
@@ -107,7 +139,8 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
     sums.dx = torch::empty(x.sizes(), x.options());
     sums.dw = torch::zeros(weight.sizes(), weight.options());
   }
-  const auto chunk_loss = kernel ? loss_by_kernel : loss_by_libtorch;
+  const bool gpu = !kernel && takes_gpu_loss(x, weight.size(0));
+  const auto chunk_loss = kernel ? loss_by_kernel : gpu ? loss_by_gpu : loss_by_libtorch;
   const std::shared_ptr<const PackedWeight> packed =
       kernel && ComputeScope::packed_weights() ? ComputeScope::packed_weights()->of(weight)
                                                : nullptr;
@@ -116,8 +149,11 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
   for (int64_t begin = 0; begin < x.size(0); begin += step) {
     const int64_t rows = std::min(step, x.size(0) - begin);
     const torch::Tensor part = x.narrow(0, begin, rows);
-    if (!buffer.defined()) buffer = torch::empty({rows, weight.size(0)}, x.options());
-    torch::Tensor logits = buffer.narrow(0, 0, rows);
+    if (!buffer.defined()) {
+      const int64_t stride = gpu ? cuda::loss_stride(weight.size(0)) : weight.size(0);
+      buffer = torch::empty({rows, stride}, x.options());
+    }
+    torch::Tensor logits = buffer.narrow(0, 0, rows).narrow(1, 0, weight.size(0));
     if (packed) {
       fp32::multiply_rows(part, packed->forward, {}, /*relu=*/false, /*add=*/false, logits);
     } else {

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "kernels/compute_scope.h"
-
 namespace attn {
 namespace {
 
@@ -35,7 +33,7 @@ void NormLayerImpl::reset_parameters() {
 }
 
 torch::Tensor NormLayerImpl::forward(const torch::Tensor& x_ND) {
-  if (ComputeScope::takes(FastPath::norm, x_ND)) {
+  if (takes_residual_norm(x_ND, width_)) {
     return residual_norm(x_ND, {}, kernel_parameters(), 0.0);
   }
   // Formula norm: fast paths kernels/ops/residual_norm.cpp, model/transformer/packed_inference.cpp.
@@ -55,7 +53,7 @@ torch::Tensor NormLayerImpl::forward(const torch::Tensor& x_ND) {
 
 torch::Tensor NormLayerImpl::after_residual(const torch::Tensor& x_ND,
                                             const torch::Tensor& update_ND, Dropout dropout) {
-  if (ComputeScope::takes(FastPath::norm, x_ND)) {
+  if (takes_residual_norm(x_ND, width_)) {
     return residual_norm(x_ND, update_ND, kernel_parameters(), dropout->probability());
   }
   // Formula norm: fast path kernels/ops/residual_norm.cpp.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/ops/embedding.h"
+#include "kernels/ops/gpu_embedding.h"
 
 namespace attn {
 
@@ -19,6 +20,14 @@ torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch
                                      const torch::Tensor& positions_N, int64_t longest,
                                      const torch::Tensor& word_index_N,
                                      const torch::Tensor& added_ND) {
+  if (!added_ND.defined() && !word_position && takes_gpu_embedding(weight_VD)) {
+    const torch::Tensor table_PD = position->table(longest, weight_VD.device());
+    if (table_PD.defined()) {
+      return gpu_embedding(weight_VD, tokens_N, scale_, table_PD, positions_N,
+                           dropout->probability());
+    }
+  }
+  // Formula embedded: fast path kernels/ops/gpu_embedding.cpp.
   torch::Tensor x_ND = scaled_embedding(weight_VD, tokens_N, scale_);
   if (added_ND.defined()) x_ND = x_ND + added_ND;
   x_ND = position(x_ND, positions_N, longest);
@@ -28,6 +37,7 @@ torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch
     x_ND = word_position(x_ND.flip(1), word_index_N, longest).flip(1);
   }
   return dropout(x_ND);
+  // End of formula.
 }
 
 }  // namespace attn

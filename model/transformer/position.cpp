@@ -118,6 +118,7 @@ void PositionEncodingImpl::reset_parameters() {
 
 torch::Tensor PositionEncodingImpl::forward(const torch::Tensor& embeddings_ND,
                                             const torch::Tensor& positions_N, int64_t longest) {
+  // Formula position: fast path kernels/ops/gpu_embedding.cpp.
   switch (kind_) {
     case Position::rotary:
     case Position::alibi:
@@ -134,6 +135,12 @@ torch::Tensor PositionEncodingImpl::forward(const torch::Tensor& embeddings_ND,
       break;
   }
   return embeddings_ND + sinusoids(longest, embeddings_ND.device()).index_select(0, positions_N);
+  // End of formula.
+}
+
+torch::Tensor PositionEncodingImpl::table(int64_t positions, torch::Device device) {
+  const bool adds = kind_ == Position::sinusoidal || kind_ == Position::sinusoidal_halves;
+  return adds ? sinusoids(positions, device) : torch::Tensor();
 }
 
 torch::Tensor PositionEncodingImpl::sinusoids(int64_t positions, torch::Device device) {

@@ -61,6 +61,10 @@ class PositionEncodingImpl : public torch::nn::Module, public Layer {
   torch::Tensor forward(const torch::Tensor& embeddings_ND, const torch::Tensor& positions_N,
                         int64_t longest);
 
+  /// The sinusoids of at least this many positions, if they are what forward() adds; undefined
+  /// otherwise.
+  torch::Tensor table(int64_t positions, torch::Device device);
+
   /// For whole sentences, whose rows are at positions_N.
   PositionInScores in_scores(const torch::Tensor& positions_N, int64_t longest);
   /// For one decoding step: `rows` queries at `position`, keys up to it.

@@ -42,7 +42,7 @@ torch::Tensor QueryKeyNormImpl::normalized_heads(const torch::Tensor& x_NE,
                                                  const torch::Tensor& weight_K) const {
   constexpr double kEpsilon = 1e-6;
   const torch::Tensor heads = x_NE.reshape({-1, d_k_});
-  if (ComputeScope::takes(FastPath::norm, heads)) {
+  if (takes_residual_norm(heads, d_k_)) {
     const NormParameters parameters{.weight = weight_K.contiguous(), .epsilon = kEpsilon};
     return residual_norm(heads, {}, parameters, 0.0).view(x_NE.sizes());
   }

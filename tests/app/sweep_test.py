@@ -499,9 +499,9 @@ class Sweeps(ProgramTest):
         self.write("base.json", BASE)
         own = self.path / "own"
         own.mkdir()
-        for name in ("sweep.json", "rows.csv", "sbatch.out"):
+        for name in ("sweep.json", "rows.csv"):
             self.write(f"own/{name}", json.dumps(SWEEP))
-            self.one_line("sweep", "sweep.json", "--run", "own", code=2, names=[f"own/{name}: exists"])
+            self.one_line("sweep", "sweep.json", "--run", "own", code=2, names=["own: exists and is not a sweep directory"])
             self.assertEqual((own / name).read_text(), json.dumps(SWEEP))
             (own / name).unlink()
 

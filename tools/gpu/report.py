@@ -42,8 +42,8 @@ def speed_rows(steps):
     """{model, system, precision: {column: figure}}; the fastest variant of the peer counts as its best effort."""
     found, rows = speeds(steps), {}
     for (model, system, precision), (rate, ratio, memory) in found.items():
-        peers = [entry[0] for key, entry in found.items() if key[0] == model and key[1] != "attn"]
-        label = f"{system} ({BEST})" if system != "attn" and rate == max(peers) else system
+        peers = [entry[0] for key, entry in found.items() if key[0] == model and not key[1].startswith("attn")]
+        label = f"{system} ({BEST})" if not system.startswith("attn") and rate == max(peers) else system
         attn = system == "attn" and precision == "bf16"
         rows[f"{model}: {label}, {precision}"] = {
             "target tokens/s": f"{rate:,.0f}",

@@ -1,0 +1,86 @@
+// Fast path gpu_embedding: embedding cc51a062
+// Fast path gpu_embedding: embedded 06eb94ac
+// Fast path gpu_embedding: position aa5a5c93
+// Fast path gpu_embedding: dropout b0fdaf95
+#include "kernels/ops/gpu_embedding.h"
+
+#include "kernels/ops/gpu.h"
+#include "kernels/ops/gradient_target.h"
+
+namespace attn {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct EmbeddingWeight : torch::CustomClassHolder {
+  torch::Tensor weight;
+};
+
+class GpuEmbedding : public torch::autograd::Function<GpuEmbedding> {
+ public:
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& weight,
+                               const torch::Tensor& tokens_in, const torch::Tensor& table,
+                               const torch::Tensor& positions_in, double scale, double p) {
+    const torch::Tensor tokens = tokens_in.contiguous(), positions = positions_in.contiguous();
+    const torch::Tensor from = gpu::dense(weight), added = gpu::dense(table);
+    const gpu::Dropout dropout = gpu::draw_dropout(p);
+    const torch::Tensor output = torch::empty({tokens.numel(), from.size(1)}, from.options());
+    cuda::embedding_forward(gpu::queue_of(from), {.weight = gpu::floats(from),
+                                                  .tokens = tokens.const_data_ptr<int64_t>(),
+                                                  .table = gpu::floats(added),
+                                                  .positions = positions.const_data_ptr<int64_t>(),
+                                                  .output = gpu::numbers(output),
+                                                  .rows = tokens.numel(),
+                                                  .width = static_cast<int32_t>(from.size(1)),
+                                                  .scale = static_cast<float>(scale),
+                                                  .dropout = dropout.key});
+    // Not a saved tensor: backward needs the parameter itself, for its gradient.
+    auto holder = c10::make_intrusive<EmbeddingWeight>();
+    holder->weight = weight;
+    context->saved_data["weight"] = c10::IValue::make_capsule(std::move(holder));
+    context->saved_data["embedding_scale"] = scale;
+    context->save_for_backward({tokens});
+    gpu::save_dropout(*context, dropout);
+    return output;
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const torch::Tensor tokens = context->get_saved_variables()[0];
+    const torch::Tensor d_output = gpu::dense(gradients[0]);
+    const auto holder = context->saved_data["weight"].toCapsule();
+    const GradientTarget target(static_cast<const EmbeddingWeight&>(*holder).weight);
+    const auto [sorted, rows_of] = tokens.sort(/*stable=*/std::optional<bool>(true), /*dim=*/0);
+    const int64_t width = d_output.size(1);
+    const torch::Tensor partial =
+        torch::empty({cuda::embedding_partial_rows(tokens.numel()), width}, target.into.options());
+    cuda::embedding_backward(
+        gpu::queue_of(d_output),
+        {.d_output = gpu::numbers(d_output),
+         .tokens = sorted.const_data_ptr<int64_t>(),
+         .rows_of = rows_of.const_data_ptr<int64_t>(),
+         .d_weight = gpu::floats(target.into),
+         .partial = gpu::floats(partial),
+         .rows = tokens.numel(),
+         .width = static_cast<int32_t>(width),
+         .scale = static_cast<float>(context->saved_data["embedding_scale"].toDouble()),
+         .dropout = gpu::saved_dropout(*context).key});
+    return {target.to_return, {}, {}, {}, {}, {}};
+  }
+};
+
+}  // namespace
+
+bool takes_gpu_embedding(const torch::Tensor& weight_VD) {
+  return weight_VD.scalar_type() == torch::kFloat32 &&
+         cuda::embedding_supports(weight_VD.size(1)) &&
+         gpu::queue_for(FastPath::gpu_embedding, weight_VD).has_value();
+}
+
+torch::Tensor gpu_embedding(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
+                            double scale, const torch::Tensor& table_PD,
+                            const torch::Tensor& positions_N, double p) {
+  return GpuEmbedding::apply(weight_VD, tokens_N, table_PD, positions_N, scale, p);
+}
+
+}  // namespace attn

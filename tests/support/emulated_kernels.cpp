@@ -1,0 +1,66 @@
+// The kernels of kernels/cuda as C++, in a library of its own: tools/mutants.py puts others in its
+// place.
+#include "tests/support/emulated_kernels.h"
+
+#include <iterator>
+
+#include "tests/support/cuda_emulator.h"
+//
+#include "kernels/cuda/dropout.cu"
+#include "kernels/cuda/embedding.cu"
+#include "kernels/cuda/loss.cu"
+#include "kernels/cuda/norm.cu"
+
+namespace {
+
+using attn::testing::emulator::Scheduler;
+
+struct Function {
+  const char* name;
+  void (*body)(const void*);
+};
+
+#define FUNCTION(name, arguments) \
+  { #name, &Scheduler::body < attn::cuda::arguments, name> }
+constexpr Function kFunctions[] = {FUNCTION(dropout_elements, DropoutElements),
+                                   FUNCTION(norm_forward_1, NormForward),
+                                   FUNCTION(norm_forward_2, NormForward),
+                                   FUNCTION(norm_forward_4, NormForward),
+                                   FUNCTION(norm_forward_8, NormForward),
+                                   FUNCTION(norm_backward_1, NormBackward),
+                                   FUNCTION(norm_backward_2, NormBackward),
+                                   FUNCTION(norm_backward_4, NormBackward),
+                                   FUNCTION(norm_backward_8, NormBackward),
+                                   FUNCTION(smoothed_loss_bf16_256_2, LossRows),
+                                   FUNCTION(smoothed_loss_bf16_512_4, LossRows),
+                                   FUNCTION(smoothed_loss_bf16_1024_5, LossRows),
+                                   FUNCTION(smoothed_loss_fp32_256_4, LossRows),
+                                   FUNCTION(smoothed_loss_fp32_512_8, LossRows),
+                                   FUNCTION(smoothed_loss_fp32_1024_10, LossRows),
+                                   FUNCTION(embedding_forward, EmbeddingForward),
+                                   FUNCTION(embedding_backward, EmbeddingBackward),
+                                   FUNCTION(embedding_backward_join, EmbeddingBackward)};
+
+}  // namespace
+
+const char* attn_emulated_launch(const char* function, unsigned blocks, unsigned threads,
+                                 const void* argument, uint64_t seed) {
+  static std::string error;
+  error = std::string("no function ") + function;
+  for (const Function& f : kFunctions) {
+    if (std::strcmp(f.name, function) == 0) {
+      error = Scheduler(seed).run(f.body, argument, blocks, threads);
+    }
+  }
+  return error.c_str();
+}
+
+const char* const* attn_emulated_functions() {
+  static const char* names[std::size(kFunctions) + 1] = {};
+  for (size_t i = 0; i < std::size(kFunctions); ++i) names[i] = kFunctions[i].name;
+  return names;
+}
+
+float attn_emulated_dropout_factor(const attn::cuda::Dropout* dropout, int64_t index) {
+  return attn::cuda::DropoutMask(*dropout).factor(index);
+}
