@@ -2,8 +2,8 @@
 #pragma once
 
 #include "kernels/cuda/gpu_kernels.h"
-#include "tests/support/device_path.h"
 #include "tests/support/emulated_kernels.h"
+#include "tests/support/scopes.h"
 
 namespace attn::testing {
 

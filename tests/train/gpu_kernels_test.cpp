@@ -5,10 +5,10 @@
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
 #include "tests/support/emulated_gpu.h"
-#include "tests/support/hardware.h"
 #include "tests/support/models.h"
+#include "tests/support/scopes.h"
+#include "tests/support/skip.h"
 #include "tests/support/tensors.h"
-#include "tests/support/threads.h"
 
 using namespace attn;
 using testing::max_difference;

@@ -12,7 +12,7 @@
 #include "kernels/cuda/cubins.h"
 #include "kernels/cuda/gpu_kernels.h"
 #include "tests/kernels/cuda/emulated.h"
-#include "tests/support/hardware.h"
+#include "tests/support/skip.h"
 #include "tests/support/source_dir.h"
 #include "tests/support/temporary_directory.h"
 

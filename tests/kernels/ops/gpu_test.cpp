@@ -7,7 +7,7 @@
 #include "kernels/ops/smoothed_loss.h"
 #include "tests/support/catch.h"
 #include "tests/support/emulated_gpu.h"
-#include "tests/support/hardware.h"
+#include "tests/support/skip.h"
 #include "tests/support/tensors.h"
 
 using namespace attn;
