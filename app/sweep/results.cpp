@@ -48,7 +48,7 @@ std::optional<int64_t> seed_of(const fs::path& run) {
 
 // The run directories of a row, by their seeds.
 std::vector<fs::path> runs_of(const fs::path& row) {
-  std::map<int64_t, fs::path> runs;
+  std::multimap<int64_t, fs::path> runs;
   if (!fs::is_directory(row)) return {};
   for (const auto& entry : fs::directory_iterator(row)) {
     const auto seed = seed_of(entry.path());

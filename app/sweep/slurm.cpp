@@ -176,8 +176,12 @@ std::string submit_to_slurm(const SweepPlan& plan, const SlurmCommand& command, 
   if (code == 127) {
     throw DataError("sbatch not found; submit " + script.string() + " on a machine with Slurm");
   }
-  std::ranges::replace(text, '\n', ';');
-  if (code != 0) throw DataError(text + " (script: " + script.string() + ")");
+  for (size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
+    text.replace(end, 1, "; ");
+  }
+  // sbatch starts its own lines with its name.
+  const std::string where = text.starts_with("sbatch: ") ? "" : "sbatch: ";
+  if (code != 0) throw DataError(where + text + " (script: " + script.string() + ")");
   return text;
 }
 
