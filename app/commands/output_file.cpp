@@ -59,9 +59,12 @@ void OutputFile::write_all(std::string_view text) {
 }
 
 void require_no_input(const NamedPath& output, std::initializer_list<NamedPath> inputs) {
+  const std::filesystem::path partial = std::filesystem::path(output.path) += ".partial";
   for (const NamedPath& input : inputs) {
     std::error_code none;
-    if (!std::filesystem::equivalent(output.path, input.path, none)) continue;
+    const bool replaced = std::filesystem::equivalent(output.path, input.path, none) ||
+                          std::filesystem::equivalent(partial, input.path, none);
+    if (!replaced || !std::filesystem::is_regular_file(input.path, none)) continue;
     throw ConfigError(std::string(output.option) + " " + output.path.string() +
                       ": is also the input " + input.option + "; give another file");
   }

@@ -45,7 +45,7 @@ class OutputFile {
 };
 
 struct NamedPath {
-  const char* option;  ///< "--csv"
+  const char* option;  ///< "--json"
   std::filesystem::path path;
 };
 

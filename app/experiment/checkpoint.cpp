@@ -306,7 +306,7 @@ void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const Fast
   const torch::Device device = model.device();
   if (const std::string why = device.is_cuda() ? gpu_kernels_missing(device.index()) : "";
       !why.empty()) {
-    log("runtime.gpu_kernels=on: none, LibTorch's operations run instead: " + why);
+    log("GPU kernels are on, but none can be used; LibTorch's operations run instead: " + why);
   }
   if (check.gradients) {
     log(format("fast paths equal the formulas: differences %s (checked in %.2f s)",

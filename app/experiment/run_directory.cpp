@@ -51,6 +51,15 @@ bool is_plan(const Json& json) {
   return is_sweep_file(json) && json.contains("source") && json["source"].is_string();
 }
 
+// Whether attn has written the run: a config.json alone may be anybody's.
+bool is_written_run(const RunDirectory& run) {
+  const Json facts = json_of(run.run_file());
+  if (facts.is_object() && facts.contains("libtorch")) return true;
+  if (!fs::is_regular_file(run.lock()) || fs::file_size(run.lock()) > kMaxConfigBytes) return false;
+  const std::string holder = read_file(run.lock());
+  return holder.empty() || holder.starts_with("process ");
+}
+
 const char* noun_of(InputKind kind) {
   constexpr std::array nouns = {"a file or directory", "a config",    "a sweep", "a run",
                                 "a sweep directory",   "a checkpoint"};
@@ -143,13 +152,11 @@ void require_place(const fs::path& directory, InputKind kind) {
   if (!fs::exists(directory)) return;
   require_input(directory, {kind});
   const RunDirectory run(directory);
-  if (fs::is_directory(directory) &&
-      (fs::is_empty(directory) || kind_of(directory) == InputKind::sweep_directory ||
-       fs::exists(run.cache()) || fs::exists(directory / "tune" / kSweepFile) ||
-       fs::exists(run.lock()) || fs::exists(run.run_file()) || fs::exists(run.change()) ||
-       run.has_trained())) {
-    return;
-  }
+  const bool written = kind == InputKind::run
+                           ? is_written_run(run) || fs::exists(run.change()) ||
+                                 !list_checkpoints(run.checkpoints()).empty()
+                           : kind_of(directory) == kind || kind_of(directory / "tune") == kind;
+  if (fs::is_directory(directory) && (written || fs::is_empty(directory))) return;
   throw ConfigError(directory.string() + ": exists and is not " + noun_of(kind) +
                     "; give another directory with --run");
 }

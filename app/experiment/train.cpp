@@ -88,8 +88,8 @@ std::string keep_threads(const fs::path& run, const Context& context, int64_t pr
   if (!threads || context.device.is_cuda()) return "";
   const int64_t started = recorded(run, kProcesses).value_or(1);
   const bool kept = *threads == torch::get_num_threads();
-  if (!kept && !context.threads) torch::set_num_threads(static_cast<int>(*threads));
   if (started == processes && (kept || !context.threads)) {
+    torch::set_num_threads(static_cast<int>(*threads));
     return kept ? ""
                 : run.string() + ": resuming with " + counted(*threads, "thread") +
                       ", as at the start of the run (--threads overrides this)";

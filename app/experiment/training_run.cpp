@@ -29,6 +29,13 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+// Whether an evaluator gives the scores of another one, which may be missing.
+bool scores_alike(const EvaluatorConfig* former, EvaluatorConfig config) {
+  if (former == nullptr) return false;
+  config.every = former->every;
+  return write_config(*former) == write_config(config);
+}
+
 // Removes the result and head statistics of the run before its end, which it has not reached yet,
 // and renames its average: the checkpoints averaged may be gone.
 void remove_former_results(const RunDirectory& run, bool averages, Progress& progress) {
@@ -126,15 +133,25 @@ void TrainingRun::score_average() {
   }
 }
 
-// Scores the step with the evaluators that have no score of it: a resumed run with fewer steps or
-// less patience than before ends at a step that was not known to be the last.
+// Scores the step with the evaluators that have no score of it, of the same text and options: a
+// resumed run with fewer steps or less patience than before ends at a step that was not known to be
+// the last, and its evaluators may have changed.
 void TrainingRun::score_missing() {
   const auto scored = results_at(directory_, step());
-  for (const auto& evaluator : evaluators_) {
-    if (scored.contains(evaluator->name())) continue;
+  // The checkpoint's config, not the run's, which the resume has changed. Without a checkpoint this
+  // process made the scores.
+  const ModelDirectory checkpoint(checkpoint_path(directory_.checkpoints(), step()));
+  const Experiment before = checkpoint.has_config() ? load_description(checkpoint) : experiment_;
+  for (size_t i = 0; i < evaluators_.size(); ++i) {
+    const Evaluator& evaluator = *evaluators_[i];
+    const auto found = scored.find(evaluator.name());
+    if (found != scored.end() && found->second.text == evaluator.text_key() &&
+        scores_alike(find_evaluator(before, evaluator.name()), experiment_.eval[i])) {
+      continue;
+    }
     const auto begin = std::chrono::steady_clock::now();
-    const auto result = score(*evaluator);
-    log_scores(kScores, *evaluator, result, seconds_since(begin));
+    const auto result = score(evaluator);
+    log_scores(kScores, evaluator, result, seconds_since(begin));
   }
 }
 

@@ -68,6 +68,7 @@ class TrainingRun {
   void load_data();
   std::filesystem::path cache() const;
   void restore(bool resume, const OptimizerState& whole);
+  bool deciding_text_changed();
   /// Whether training is finished and its result is written.
   bool has_result() const;
   void update_config();

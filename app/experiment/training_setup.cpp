@@ -80,16 +80,12 @@ StreamPosition translated(const StreamPosition& position, BatchStream& former, B
   return there;
 }
 
-// Its key among the texts of run.json.
-std::string text_of(const Evaluator& evaluator) {
-  return "eval." + evaluator.name();
-}
-
-void require_same_text(const Json& started, const char* key, const Json& now,
-                       const std::string& text) {
-  const auto found = started.find(key);
-  if (found == started.end() || *found == now) return;
-  throw DataError(text + ": has changed since the run was started; restore it, or start a new run");
+void require_same_text(const Json& started, uint64_t key, const std::string& text) {
+  const auto found = started.find("data_key");
+  if (found == started.end() || *found == Json(key)) return;
+  throw DataError(text +
+                  ": the training text has changed since the run was started; start a new run for "
+                  "it");
 }
 
 }  // namespace
@@ -278,7 +274,7 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
     progress_->log(
         "the evaluator that selects the best checkpoint has changed: it is selected again");
   }
-  if (!same_metric) {
+  if (!same_metric || deciding_text_changed()) {
     state.best_step = state.without_better = 0;  // the best was selected by a different metric
   } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
@@ -288,16 +284,28 @@ void TrainingRun::restore(bool resume, const OptimizerState& whole) {
   progress_->log("resuming from " + last->path.string());
 }
 
+// Whether the text of the evaluator that selects the best checkpoint is another than before.
+bool TrainingRun::deciding_text_changed() {
+  const EvaluatorConfig* deciding = deciding_evaluator(experiment_.eval);
+  if (deciding == nullptr) return false;
+  const std::string& name = deciding->name;
+  std::string before;
+  for (const Json& record : read_metrics(directory_)) {
+    const bool same = record.value("kind", "") == "eval" && record.value("name", "") == name;
+    if (same) before = record.value("text", "");
+  }
+  const auto index = static_cast<size_t>(deciding - experiment_.eval.data());
+  if (before.empty() || before == evaluators_[index]->text_key()) return false;
+  progress_->log("the text of evaluator " + name +
+                 " has changed: the best checkpoint is selected again");
+  return true;
+}
+
 // Writes run.json of a new run, and logs the model.
 void TrainingRun::write_run_info() {
   const auto started = step() > 0 ? read_run_file(directory_) : std::nullopt;
   if (started) {
-    require_same_text(*started, "data_key", corpus_->key(), experiment_.data.train);
-    const Json texts = started->value("texts", Json::object());
-    for (size_t i = 0; i < evaluators_.size(); ++i) {
-      require_same_text(texts, text_of(*evaluators_[i]).c_str(), evaluators_[i]->text_key(),
-                        experiment_.eval[i].text(experiment_.data));
-    }
+    require_same_text(*started, corpus_->key(), experiment_.data.train);
   } else {
     write_run_file();
   }
@@ -360,9 +368,6 @@ void TrainingRun::write_run_file() {
   // not name.
   run["texts"].emplace("source_model", key_of_hash(tokenizers_.source->fingerprint()));
   run["texts"].emplace("target_model", key_of_hash(tokenizers_.target->fingerprint()));
-  for (const auto& evaluator : evaluators_) {
-    run["texts"][text_of(*evaluator)] = evaluator->text_key();
-  }
   // Arguments may contain invalid UTF-8.
   const std::string text = run.dump(2, ' ', false, Json::error_handler_t::replace);
   write_file_atomically(directory_.run_file(), text + "\n");

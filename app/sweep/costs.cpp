@@ -113,35 +113,39 @@ void print_rows(const SweepPlan& plan, const std::vector<std::optional<RowCost>>
   }
 }
 
+// Seconds until the last run ends, each started in its turn as soon as one of `jobs` is free.
+double makespan(const std::vector<double>& runs, int64_t jobs) {
+  std::vector<double> ends(static_cast<size_t>(jobs), 0.0);
+  for (const double seconds : runs) *std::ranges::min_element(ends) += seconds;
+  return std::ranges::max(ends);
+}
+
 void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
                   int64_t jobs, const std::filesystem::path& collection) {
-  double flops = 0.0, seconds = 0.0, unfinished = 0.0, longest = 0.0;
+  double flops = 0.0;
   int64_t finished = 0;
-  for (const PlannedRun& run : plan.runs) {
+  std::vector<double> seconds, unfinished;
+  for (const size_t i : start_order(plan)) {
+    const PlannedRun& run = plan.runs[i];
     const bool has_result = is_finished(run, collection);
     finished += has_result ? 1 : 0;
     const auto& cost = costs[run.row];
     if (!cost) continue;
     flops += cost->flops;
-    seconds += cost->seconds;
-    if (has_result) continue;
-    unfinished += cost->seconds;
-    longest = std::max(longest, cost->seconds);
+    seconds.push_back(cost->seconds);
+    if (!has_result) unfinished.push_back(cost->seconds);
   }
-  const auto count = static_cast<double>(jobs);
   std::printf("%zu runs", plan.runs.size());
   if (flops > 0) {
     std::printf(", %.2g FLOPs, %s with %lld at a time", flops,
-                duration_text(std::max(seconds / count, longest)).c_str(),
-                static_cast<long long>(jobs));
+                duration_text(makespan(seconds, jobs)).c_str(), static_cast<long long>(jobs));
   }
   std::printf(", in %s\n", plan.directory.c_str());
   if (finished > 0) {
     std::printf("(%lld of the runs %s finished", static_cast<long long>(finished),
                 finished == 1 ? "is" : "are");
     if (flops > 0) {
-      std::printf("; the others take %s",
-                  duration_text(std::max(unfinished / count, longest)).c_str());
+      std::printf("; the others take %s", duration_text(makespan(unfinished, jobs)).c_str());
     }
     std::printf(")\n");
   }

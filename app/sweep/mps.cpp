@@ -21,7 +21,8 @@ bool shell(const std::string& line, const std::map<std::string, std::string>& en
   for (const auto& [name, value] : environment) {
     variables += "export " + name + "=" + shell_quoted(value) + "; ";
   }
-  return output_of("exec >>" + shell_quoted(log.string()) + "; " + variables + line).exit_code == 0;
+  return output_of("exec >>" + shell_quoted(log.string()) + " 2>&1; " + variables + line)
+             .exit_code == 0;
 }
 
 constexpr const char* kAnswers = "echo get_server_list | timeout 10 nvidia-cuda-mps-control";

@@ -216,7 +216,7 @@ void require_free_place(const SweepPlan& plan) {
   const fs::path& directory = plan.directory;
   require_place(directory, InputKind::sweep_directory);
   const fs::path written = directory / kSweepFile;
-  if (!fs::exists(written)) return;
+  if (kind_of(directory) != InputKind::sweep_directory) return;
   const Json before = parse_json(read_file(written, kMaxPlanBytes), written.string());
   std::error_code moved;
   const fs::path other = directory / before.value(kSourceFromHere, "");

@@ -37,10 +37,11 @@ std::vector<fs::path> folders_beside_libtorch() {
 // A file of the folder whose name begins so; empty if there is none.
 fs::path file_beginning(const fs::path& folder, const std::string& begin) {
   std::error_code missing;
+  fs::path last;  // of several versions
   for (const auto& file : fs::directory_iterator(folder, missing)) {
-    if (file.path().filename().string().starts_with(begin)) return file.path();
+    if (file.path().filename().string().starts_with(begin)) last = std::max(last, file.path());
   }
-  return {};
+  return last;
 }
 
 // The compiler loads its second library from the loader's path alone, unless it is loaded.

@@ -165,21 +165,14 @@ class Equality(Group):
         self.reference()
         self.group(2, "train", "small.json", "--run", "changing", "--set", "train.steps=14",
                    "--set", "runtime.shard_optimizer=true")
-        # The same parts: the same bits, and nothing to say.
+        # The same parts: the same bits.
         error = self.group(1, "train", "small.json", "--run", "changing", "--resume", threads=2)
-        self.assertNotIn("results may differ", error)
+        self.assertIn("started with 2 processes of 1 thread, resuming with 1 process of 2 threads", error)
         self.same_weights("changing", "reference")
         self.group(2, "train", "small.json", "--run", "alone", "--set", "train.steps=14")
-        shutil.copytree(self.path / "alone", self.path / "to_three")
-        error = self.group(3, "train", "small.json", "--run", "to_three", "--resume")
+        error = self.group(3, "train", "small.json", "--run", "alone", "--resume")
         for part in ("started with 2 processes of 1 thread, resuming with", "results may differ from those", "finished at step 30"):
             self.assertIn(part, error)
-        # Without --threads it takes those that keep the bits.
-        said = subprocess.run([self.program, "train", "alone", "--resume", "--set", "train.steps=30"], cwd=self.path,
-                              capture_output=True, text=True, timeout=SECONDS, check=True,
-                              env={**os.environ, "OMP_NUM_THREADS": "1"})
-        self.assertIn("for the same results as with 2 processes of 1 thread", said.stderr)
-        self.same_weights("alone", "reference")
 
 
 class Faults(Group):
@@ -207,7 +200,7 @@ class Faults(Group):
                 self.group(2, "train", "small.json", "--run", run, "--resume")
                 self.same_weights(run, "reference")
 
-    def test_a_process_that_hangs_is_noticed(self):
+    def test_a_process_that_is_stopped_is_noticed(self):
         for rank in range(2):
             with self.subTest(rank=rank):
                 run = f"hanging-{rank}"

@@ -216,7 +216,7 @@ class EndToEnd(ProgramTest):
         self.assertEqual(self.files("made"), before)
         self.one_line("generate", "made", "--train", "100000000000", code=2, names=["--train"])
 
-    def test_a_changed_validation_text_is_an_error_of_a_resumed_run(self):
+    def test_a_changed_validation_text_selects_the_best_checkpoint_anew(self):
         (self.path / "judged").mkdir()
         texts = {s: (self.path / f"corpus/valid.{s}").read_text().splitlines(keepends=True) for s in ("en", "de")}
         for suffix, lines in texts.items():
@@ -225,8 +225,9 @@ class EndToEnd(ProgramTest):
         self.assertNotIn("selected again", self.attn("train", "judge", "--resume", "--set", "train.steps=40").stderr)
         for suffix, lines in texts.items():
             self.write(f"judged/valid.{suffix}", "".join(lines[9:]))
-        self.one_line("train", "judge", "--resume", "--set", "train.steps=60", code=3,
-                      names=["judged/valid: has changed since the run was started"])
+        self.assertIn("the text of evaluator valid has changed",
+                      self.attn("train", "judge", "--resume", "--set", "train.steps=60").stderr)
+        self.assertEqual((self.path / "judge/checkpoints/best").read_text()[5:13], "00000060")
 
     def test_evaluators_need_utf8(self):
         self.whole_run()

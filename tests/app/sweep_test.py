@@ -152,7 +152,7 @@ class Sweeps(ProgramTest):
                           {"name": "unstarted"}, {"name": "last", "set": {"eval": [dict(BASE["eval"][0], name="dev")]}}]
         self.write("broken.json", broken)
         (self.path / "broken/unstarted/seed-3.log").mkdir(parents=True)
-        (self.path / "broken/cache").mkdir()
+        self.write("broken/sweep.json", {"source": "", "rows": []})
         done = self.attn("sweep", "broken.json", "--run", "broken", "--jobs", "1", code=3)
         self.assertIn("bad/seed-3: FAILED", done.stderr)
         self.assertIn("uneven", done.stderr)
@@ -415,7 +415,7 @@ class Sweeps(ProgramTest):
         # The lock and the log of a run that failed before it wrote its config.
         failed = self.path / "failed/base/seed-3"
         failed.mkdir(parents=True)
-        (self.path / "failed/cache").mkdir()
+        self.write("failed/sweep.json", {"source": "", "rows": []})
         for name in ("lock", "log.txt"):
             (failed / name).write_text("")
         self.attn("sweep", "one.json", "--run", "failed", "--collect", "lengths", "--set", "train.steps=8")
