@@ -57,14 +57,14 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2884,
-    "kernels": 8192,
+    "kernels": 8191,
     "kernels/cuda": 1800,
     "model": 6781,
     "data": 6081,
-    "train": 4670,
+    "train": 4662,
     "eval": 7106,
     "report": 1855,
-    "app": 12504,
+    "app": 12499,
     "tests": 20102,
     "run": 228,
 }

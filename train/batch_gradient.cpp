@@ -23,10 +23,6 @@ Precision effective_precision(Precision requested, torch::Device device) {
   return device.is_cpu() && !cpu::has_bf16_instructions() ? Precision::fp32 : requested;
 }
 
-bool divides_among_threads(int64_t threads, int64_t parameters) {
-  return (threads - 1) * parameters <= kMaxReplicated;
-}
-
 BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
                              cpu::SmoothedTargets targets, const TrainerProcesses& processes,
                              Precision wire)
@@ -41,7 +37,7 @@ BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Pr
       padded_(model.device(), {parameters.gradients, padded_sums_},
               [this](const StaticBatch& on_device) { add_padded(on_device); }) {
   const int64_t threads = on_cpu_path(model.device()) ? at::get_num_threads() : 1;
-  if (!divides_among_threads(threads, parameters.gradients.numel())) return;
+  if ((threads - 1) * parameters.gradients.numel() > kMaxReplicated) return;
   for (int64_t i = 1; i < threads; ++i) {
     std::shared_ptr<Seq2SeqModel> replica = model.replica();
     auto own = std::make_unique<FlatParameters>(*replica, parameters);

@@ -38,14 +38,10 @@ struct TrainerProcesses {
   bool shard_optimizer = false;
 };
 
-/// Whether each of a process's threads computes sentences of its own with a replica: the gradients
-/// of the replicas take at most 1 GB.
-bool divides_among_threads(int64_t threads, int64_t parameters);
-
 /// On a CPU each of torch's threads computes some sentences of a batch with a replica that shares
 /// the weights: threads then synchronize once per batch instead of once per product. Rounding and
-/// dropout masks depend on the number of threads; the same number gives the same bits. Unless
-/// divides_among_threads(), threads share the products instead.
+/// dropout masks depend on the number of threads; the same number gives the same bits. If the
+/// gradients of the replicas would take more than 1 GB, threads share the products instead.
 ///
 /// With n processes of t threads a batch has n · t parts, of which process r computes those from r
 /// · t. Gradients are added as one tree over all parts (tree_sum): n processes of one thread and

@@ -10,7 +10,6 @@
 #include <memory>
 #include <numbers>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 

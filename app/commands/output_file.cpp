@@ -59,6 +59,7 @@ void OutputFile::write_all(std::string_view text) {
 }
 
 void require_no_input(const NamedPath& output, std::initializer_list<NamedPath> inputs) {
+  if (output.path.empty() || output.path == "-") return;
   const std::filesystem::path partial = std::filesystem::path(output.path) += ".partial";
   for (const NamedPath& input : inputs) {
     std::error_code none;

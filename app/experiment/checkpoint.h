@@ -35,7 +35,7 @@ void require_features(const DataConfig& data, const Tokenizers& tokenizers,
                       const std::string& place);
 
 /// Creates the model of an experiment for these vocabularies, on the device, with weights
-/// initialized from torch's default generator. Applies runtime.kernels to this process.
+/// initialized from torch's default generator. Applies the kernels of its runtime.
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
                                          torch::Device device);
 

@@ -61,7 +61,7 @@ struct RuntimeConfig {
         "gpu_kernels", self.gpu_kernels,
         "on a GPU: this project's kernels of norm, dropout, embedding and loss, compiled when they "
         "are first used, with a CPU's dropout masks (on), or LibTorch's operations (off); auto: "
-        "those that a GPU has shown to be equal and faster, which are none yet");
+        "off until a GPU has shown them to be equal and faster");
     visit("graphs", self.graphs,
           "training on a GPU: launch an update's kernels as CUDA graphs (auto: where the model "
           "allows it), or one by one (off); results are the same");

@@ -113,10 +113,11 @@ void require_no_checkpoint(const fs::path& path) {
 std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
   const fs::path folder = run.checkpoints();
   auto newest = latest_checkpoint(folder, checkpoint_files, Verified::tensors);
+  if (newest) return newest;
   const auto is_evaluation = [](const Json& record) { return record.value("kind", "") == "eval"; };
   const bool saved = run.has_trained() || fs::exists(best_mark(folder)) ||
                      std::ranges::any_of(read_metrics(run), is_evaluation);  // each after a save
-  if (newest || !saved) return newest;
+  if (!saved) return {};
   const auto damaged = list_checkpoints(folder);
   std::string why = "there is none";
   try {

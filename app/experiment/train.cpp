@@ -1,6 +1,5 @@
 #include "app/experiment/train.h"
 
-#include <algorithm>
 #include <array>
 #include <iostream>
 #include <optional>

@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <string_view>
 

@@ -139,7 +139,8 @@ class Sweep {
       } else if (finished) {
         ++end_.finished;
       } else {
-        flops_done_before_[i] = flops_done(i);  // it may have been interrupted
+        // It may have been interrupted.
+        flops_done_before_[i] = flops_done(plan.runs[i], read_progress(plan.runs[i], plan.metrics));
         waiting_.push_back(i);
       }
     }
@@ -162,10 +163,9 @@ class Sweep {
   }
 
  private:
-  double flops_done(size_t run) const {
-    const auto step = static_cast<double>(read_progress(plan_.runs[run], plan_.metrics).step);
-    const auto steps = static_cast<double>(plan_.runs[run].experiment.train.steps);
-    return std::min(1.0, step / steps) * run_flops(plan_.runs[run]);
+  static double flops_done(const PlannedRun& run, const RunProgress& progress) {
+    const auto steps = static_cast<double>(run.experiment.train.steps);
+    return std::min(1.0, static_cast<double>(progress.step) / steps) * run_flops(run);
   }
 
   // "3 of 60 runs finished, about 4 h 10 min left; B1/seed-1 4200/10000 ppl 6.31", once a minute on
@@ -179,7 +179,7 @@ class Sweep {
       if (slot.process == 0) continue;
       const PlannedRun& run = plan_.runs[slot.run];
       const RunProgress progress = read_progress(run, plan_.metrics);
-      const double flops = flops_done(slot.run);
+      const double flops = flops_done(run, progress);
       done += flops - flops_done_before_[slot.run];
       left += run_flops(run) - flops;
       running += format("; %s %lld/%lld", run.name.c_str(), static_cast<long long>(progress.step),

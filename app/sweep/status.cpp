@@ -1,7 +1,6 @@
 #include "app/sweep/status.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
 
 #include "app/experiment/resume.h"

@@ -1,7 +1,6 @@
 #include "app/sweep/tuning.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 

@@ -9,7 +9,7 @@
 namespace attn {
 
 enum class GpuKernels {
-  automatic,  ///< those that a GPU has shown to be equal and faster: none yet
+  automatic,  ///< off until a GPU has shown them to be equal and faster
   on,         ///< all, for measurements
   off         ///< LibTorch's operations
 };

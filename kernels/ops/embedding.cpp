@@ -13,18 +13,11 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-struct Weight : torch::CustomClassHolder {
-  torch::Tensor weight;
-};
-
 class ScaledEmbedding : public torch::autograd::Function<ScaledEmbedding> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& weight,
                                const torch::Tensor& tokens, double scale) {
-    // Not a saved tensor: backward needs the parameter itself, for its gradient.
-    auto holder = c10::make_intrusive<Weight>();
-    holder->weight = weight;
-    context->saved_data["weight"] = c10::IValue::make_capsule(std::move(holder));
+    save_parameter(*context, weight);
     context->saved_data["scale"] = scale;
     context->save_for_backward({tokens});
     return torch::embedding(weight, tokens).mul_(scale);
@@ -33,8 +26,7 @@ class ScaledEmbedding : public torch::autograd::Function<ScaledEmbedding> {
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const torch::Tensor tokens = context->get_saved_variables()[0].contiguous();
     const torch::Tensor dy = gradients[0].contiguous();
-    const auto holder = context->saved_data["weight"].toCapsule();
-    const GradientTarget target(static_cast<const Weight&>(*holder).weight);
+    const GradientTarget target(saved_parameter(*context));
     const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
     const int64_t width = dy.size(1);
     const float* from = dy.const_data_ptr<float>();
@@ -53,9 +45,7 @@ class ScaledEmbeddingSum : public torch::autograd::Function<ScaledEmbeddingSum> 
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& weight,
                                const torch::Tensor& ids, const torch::Tensor& offsets,
                                double scale) {
-    auto holder = c10::make_intrusive<Weight>();
-    holder->weight = weight;
-    context->saved_data["weight"] = c10::IValue::make_capsule(std::move(holder));
+    save_parameter(*context, weight);
     context->saved_data["scale"] = scale;
     context->save_for_backward({ids, offsets});
     const torch::Tensor table = weight.contiguous();
@@ -68,8 +58,7 @@ class ScaledEmbeddingSum : public torch::autograd::Function<ScaledEmbeddingSum> 
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const variable_list saved = context->get_saved_variables();
-    const auto holder = context->saved_data["weight"].toCapsule();
-    const GradientTarget target(static_cast<const Weight&>(*holder).weight);
+    const GradientTarget target(saved_parameter(*context));
     const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
     for_each_id(saved[0], saved[1], gradients[0].contiguous(), target.into,
                 [&](const float* row, float* sum, int64_t width) {

@@ -13,10 +13,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-struct EmbeddingWeight : torch::CustomClassHolder {
-  torch::Tensor weight;
-};
-
 class GpuEmbedding : public torch::autograd::Function<GpuEmbedding> {
  public:
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& weight,
@@ -35,10 +31,7 @@ class GpuEmbedding : public torch::autograd::Function<GpuEmbedding> {
                                                   .width = static_cast<int32_t>(from.size(1)),
                                                   .scale = static_cast<float>(scale),
                                                   .dropout = dropout.key});
-    // Not a saved tensor: backward needs the parameter itself, for its gradient.
-    auto holder = c10::make_intrusive<EmbeddingWeight>();
-    holder->weight = weight;
-    context->saved_data["weight"] = c10::IValue::make_capsule(std::move(holder));
+    save_parameter(*context, weight);
     context->saved_data["embedding_scale"] = scale;
     context->save_for_backward({tokens});
     gpu::save_dropout(*context, dropout);
@@ -48,8 +41,7 @@ class GpuEmbedding : public torch::autograd::Function<GpuEmbedding> {
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const torch::Tensor tokens = context->get_saved_variables()[0];
     const torch::Tensor d_output = gpu::dense(gradients[0]);
-    const auto holder = context->saved_data["weight"].toCapsule();
-    const GradientTarget target(static_cast<const EmbeddingWeight&>(*holder).weight);
+    const GradientTarget target(saved_parameter(*context));
     const auto [sorted, rows_of] = tokens.sort(/*stable=*/std::optional<bool>(true), /*dim=*/0);
     const int64_t width = d_output.size(1);
     const torch::Tensor partial =
