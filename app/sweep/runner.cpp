@@ -85,13 +85,14 @@ bool is_own_error(const ProcessEnd& end) {
 // Remaining cores go to the first slots. A started run keeps its number of threads, over all
 // processes, since rounding depends on it; on a GPU it does not.
 int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
-  const bool divided = options.device == "cpu";
+  const auto& [device, cores, gpus, jobs] = options.machine;
+  const bool divided = device == "cpu";
   if (const auto started = recorded(run.directory, kThreads, kMaxThreads); divided && started) {
     const int64_t processes =
         options.launcher.empty() ? recorded(run.directory, kProcesses).value_or(1) : 1;
-    if (*started * processes <= options.cores) return *started * processes;
+    if (*started * processes <= cores) return *started * processes;
   }
-  const int64_t share = options.cores / options.jobs, rest = options.cores % options.jobs;
+  const int64_t share = cores / jobs, rest = cores % jobs;
   return std::max<int64_t>(1, share + (slot < rest ? 1 : 0));
 }
 
@@ -99,7 +100,7 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
   ProcessRequest request;
   request.arguments = {(run.program.empty() ? program_path() : run.program).string(),
                        "--device",
-                       options.device,
+                       options.machine.device,
                        "--threads",
                        std::to_string(threads_for(run, slot, options)),
                        "train",
@@ -114,9 +115,9 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
                                          "sh"};
     request.arguments.insert(request.arguments.begin(), shell.begin(), shell.end());
   }
-  if (options.gpus > 1 && options.jobs > 1) {
+  if (const int64_t gpus = options.machine.gpus; gpus > 1 && options.machine.jobs > 1) {
     request.environment["CUDA_VISIBLE_DEVICES"] =
-        gpu_of_slot(slot, options.gpus, std::getenv("CUDA_VISIBLE_DEVICES"));
+        gpu_of_slot(slot, gpus, std::getenv("CUDA_VISIBLE_DEVICES"));
   }
   request.output = run.log();
   return request;
@@ -130,10 +131,10 @@ class Sweep {
       mps_.emplace(MpsServer::folder_of(plan.directory));
       if (!mps_->note().empty()) log(mps_->note());
     }
-    const int64_t slots = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
+    const int64_t slots = std::min(options.machine.jobs, static_cast<int64_t>(plan.runs.size()));
     for (int64_t i = 0; i < slots; ++i) slots_.push_back({.index = i});
     for (const size_t i : start_order(plan)) {
-      const bool finished = is_finished(plan.runs[i]);
+      const bool finished = plan.runs[i].finished;
       if (finished && read_result(plan.runs[i].directory)->end == RunEnd::diverged) {
         fail(i, std::string("diverged; ") + kDivergedRemedy);
       } else if (finished) {
