@@ -8,6 +8,7 @@
 #include "app/experiment/run_directory.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "data/corpus.h"
 #include "model/size.h"
 
@@ -111,9 +112,7 @@ std::string as_read(const RunDirectory& run) {
   if (const auto result = read_result(run)) {
     names.insert(result->as_read.begin(), result->as_read.end());
   }
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
+  return joined(names, ", ");
 }
 
 std::string changes_of(const RunDirectory& run) {

@@ -32,10 +32,11 @@ struct PlannedRun {
   size_t row = 0;
   std::string name;  ///< "ROW/seed-1"
   Experiment experiment;
-  std::filesystem::path directory;  ///< SWEEP/ROW/seed-1
-  std::string change;               ///< record of its row's change of the program; "": none
-  bool finished = false;            ///< it has a result (find_finished, app/sweep/status.h)
-  std::filesystem::path program;    ///< that trains it, once it is built; empty: this one
+  std::filesystem::path directory;        ///< SWEEP/ROW/seed-1
+  std::string change;                     ///< record of its row's change of the program; "": none
+  bool finished = false;                  ///< has a result, by inspect_runs (app/sweep/status.h)
+  std::vector<std::string> changed = {};  ///< options in which its directory differs from its row
+  std::filesystem::path program;          ///< that trains it, once it is built; empty: this one
 
   /// Its config file, SWEEP/ROW/seed-1.json, and its output, SWEEP/ROW/seed-1.log.
   std::filesystem::path config() const { return std::filesystem::path(directory) += ".json"; }

@@ -77,12 +77,15 @@ std::vector<std::string> conflicts(const fs::path& directory, const PlannedRun& 
   return row_conflicts(directory, run.experiment);
 }
 
-void find_finished(SweepPlan& plan, const fs::path& collection) {
+void inspect_runs(SweepPlan& plan, const fs::path& collection) {
   for (PlannedRun& run : plan.runs) {
-    const bool begun = collection.empty() || RunDirectory(run.directory).has_config();
-    const RunDirectory place(begun ? run.directory : collection / run.name);
-    run.finished = place.has_config() && finished_result(place, run.experiment.train) &&
-                   conflicts(place.path(), run).empty();
+    const bool begun = RunDirectory(run.directory).has_config();
+    const RunDirectory place(begun || collection.empty() ? run.directory : collection / run.name);
+    const bool exists = place.has_config();
+    const auto differences = exists ? conflicts(place.path(), run) : std::vector<std::string>();
+    run.changed = begun ? differences : std::vector<std::string>();
+    run.finished =
+        exists && differences.empty() && finished_result(place, run.experiment.train).has_value();
   }
 }
 
@@ -102,8 +105,7 @@ void check_unchanged(const SweepPlan& plan) {
   std::vector<std::string> changed, texts;
   TextHashes hashes(plan.directory / kTextHashes);
   for (const PlannedRun& run : plan.runs) {
-    const bool begun = RunDirectory(run.directory).has_config();
-    if (begun) add(changed, run.name, conflicts(run.directory, run));
+    add(changed, run.name, run.changed);
     add(texts, run.name, changed_texts(run.directory, run.experiment, hashes));
   }
   const std::string source = plan.source.string(), directory = plan.directory.string();

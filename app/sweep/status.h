@@ -14,9 +14,9 @@
 
 namespace attn {
 
-/// Sets which runs are finished, with their row's current config, in their directory or, if they
-/// have not begun there, in the collection (empty: none). Throws DataError for an invalid result.
-void find_finished(SweepPlan& plan, const std::filesystem::path& collection = {});
+/// Sets PlannedRun::finished and changed, from the run's directory or, if it has not begun there,
+/// from the collection (empty: none). Throws DataError for an invalid result.
+void inspect_runs(SweepPlan& plan, const std::filesystem::path& collection = {});
 
 /// Progress of a run, from its log.
 struct RunProgress {
@@ -25,8 +25,8 @@ struct RunProgress {
 };
 RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics);
 
-/// Throws ConfigError naming runs whose row has changed since they were trained,
-/// or DataError naming runs whose data files have changed.
+/// After inspect_runs: throws ConfigError naming runs whose row has changed since they were
+/// trained, or DataError naming runs whose data files have changed.
 void check_unchanged(const SweepPlan& plan);
 
 /// Copies the vocabularies and the finished runs of a collection into the sweep directory, without

@@ -256,8 +256,8 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
                 << "\n";
     }
   }
+  inspect_runs(plan);
   check_unchanged(plan);
-  find_finished(plan);
   prepare_programs(plan, 0);
   exit_on_stop_signals();
   const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
@@ -307,8 +307,8 @@ int sweep(const SweepOptions& options, const Context& context) {
   if (!plan.file.tune.empty()) trials = plan_trials(plan);
   if (options.dry_run) {
     const fs::path& kept = options.collection;
-    find_finished(plan, kept);
-    if (trials) find_finished(*trials, kept.empty() ? "" : kept / "tune");
+    inspect_runs(plan, kept);
+    if (trials) inspect_runs(*trials, kept.empty() ? "" : kept / "tune");
     catch_stop_signals();  // so that scratch files are removed
     dry_run(plan, trials, machine_of(plan, options.jobs, context),
             options.no_measure ? std::nullopt : std::optional(options.seconds));
@@ -322,7 +322,7 @@ int sweep(const SweepOptions& options, const Context& context) {
     SweepOptions of_trials = options;
     if (!options.collection.empty()) of_trials.collection /= "tune";
     const int code = train_plan(*trials, of_trials, context, true);
-    find_finished(*trials);
+    inspect_runs(*trials);
     if (has_unfinished(*trials)) return code;  // a trial that diverged has finished
     trials = plan_trials(plan);                // with an edge of the grid extended
   }

@@ -61,7 +61,7 @@ SweepPlan plan_grid(const SweepPlan& plan, const Json& grid) {
     }
   }
   plan_runs(trials);
-  find_finished(trials);
+  inspect_runs(trials);
   return trials;
 }
 

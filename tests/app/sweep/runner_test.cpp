@@ -32,6 +32,11 @@ SweepPlan plan_of(std::vector<int64_t> steps, int64_t seeds) {
   return plan;
 }
 
+void check(SweepPlan plan) {
+  inspect_runs(plan);
+  check_unchanged(plan);
+}
+
 }  // namespace
 
 TEST_CASE("runs start by seed, the longest of a seed first, else in the order of the plan") {
@@ -185,13 +190,13 @@ TEST_CASE("a run whose row has changed is an error that names the run") {
   const PlannedRun& run = before.runs[1];
   std::filesystem::create_directories(run.directory);
   write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
-  CHECK_NOTHROW(check_unchanged(before));
+  CHECK_NOTHROW(check(before));
   const SweepPlan after =
       sweeps.plan(sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 32}}})"));
-  CHECK_THROWS_WITH(check_unchanged(after), contains("B1/seed-5 (model.d_k)"));
+  CHECK_THROWS_WITH(check(after), contains("B1/seed-5 (model.d_k)"));
   const SweepPlan longer = sweeps.plan(
       sweeps.rows(R"({"name": "B1", "set": {"model": {"d_k": 16}, "train": {"steps": 200000}}})"));
-  CHECK_NOTHROW(check_unchanged(longer));  // a run that has not finished may become longer
+  CHECK_NOTHROW(check(longer));  // a run that has not finished may become longer
 }
 
 TEST_CASE("a run's progress is read from the end of its log") {
@@ -227,5 +232,5 @@ TEST_CASE("a change of runtime options does not change a row") {
   const PlannedRun& run = before.runs[1];
   std::filesystem::create_directories(run.directory);
   write_file_atomically(run.directory / "config.json", write_config(run.experiment).dump());
-  CHECK_NOTHROW(check_unchanged(after));
+  CHECK_NOTHROW(check(after));
 }
