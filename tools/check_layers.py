@@ -64,7 +64,7 @@ BUDGETS = {
     "train": 4662,
     "eval": 7106,
     "report": 1855,
-    "app": 11786,
+    "app": 11755,
     "tests": 20055,
     "run": 228,
 }

@@ -191,24 +191,20 @@ void TrainingRun::load_data() {
     tokenizers_ = training_tokenizers(experiment_, data, initial_.get(), cache(), log);
   }
   std::atomic<int64_t> pairs = 0;
-  std::optional<ProgressLine> shown;
-  shown.emplace(ProgressSource{
-      .what = "encoding", .unit = "pairs", .done = [&pairs] { return pairs.load(); }});
-  const Log report = [&](const std::string& line) {
-    if (pairs > 0) shown.reset();  // clears its line first
-    log(line);
-  };
-  corpus_ = std::make_unique<EncodedCorpus>(
-      load_corpus({.source = text_path(data.train, data.source),
-                   .target = text_path(data.train, data.target),
-                   .tags = tags_file(data),
-                   .tokenizers = tokenizers_,
-                   .max_length = data.max_length,
-                   .cache_directory = cache(),
-                   .threads = torch::get_num_threads(),
-                   .log = report,
-                   .progress = [&pairs](int64_t read) { pairs = read; }}));
-  shown.reset();
+  {
+    const ProgressLine shown(
+        {.what = "encoding", .unit = "pairs", .done = [&pairs] { return pairs.load(); }});
+    corpus_ = std::make_unique<EncodedCorpus>(
+        load_corpus({.source = text_path(data.train, data.source),
+                     .target = text_path(data.train, data.target),
+                     .tags = tags_file(data),
+                     .tokenizers = tokenizers_,
+                     .max_length = data.max_length,
+                     .cache_directory = cache(),
+                     .threads = torch::get_num_threads(),
+                     .log = log,
+                     .progress = [&pairs](int64_t read) { pairs = read; }}));
+  }
   if (!is_rank_zero()) return;
   for (const EvaluatorConfig& config : experiment_.eval) {
     evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache()));

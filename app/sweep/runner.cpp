@@ -125,8 +125,7 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
 
 class Sweep {
  public:
-  Sweep(const SweepPlan& plan, const RunnerOptions& options)
-      : plan_(plan), options_(options), flops_done_before_(plan.runs.size()) {
+  Sweep(const SweepPlan& plan, const RunnerOptions& options) : plan_(plan), options_(options) {
     if (options.mps) {
       mps_.emplace(MpsServer::folder_of(plan.directory));
       if (!mps_->note().empty()) log(mps_->note());
@@ -140,8 +139,6 @@ class Sweep {
       } else if (finished) {
         ++end_.finished;
       } else {
-        // It may have been interrupted.
-        flops_done_before_[i] = flops_done(plan.runs[i], read_progress(plan.runs[i], plan.metrics));
         waiting_.push_back(i);
       }
     }
@@ -164,34 +161,22 @@ class Sweep {
   }
 
  private:
-  static double flops_done(const PlannedRun& run, const RunProgress& progress) {
-    const auto steps = static_cast<double>(run.experiment.train.steps);
-    return std::min(1.0, static_cast<double>(progress.step) / steps) * run_flops(run);
-  }
-
-  // "3 of 60 runs finished, about 4 h 10 min left; B1/seed-1 4200/10000 ppl 6.31", once a minute on
-  // a terminal, elsewhere every five. The time left is at the rate of all runs so far.
+  // "3 of 60 runs finished; B1/seed-1 4200/10000 ppl 6.31", once a minute on a terminal, elsewhere
+  // every five.
   void show_progress() {
     if (Clock::now() - shown_ < std::chrono::minutes(draws_on_stderr() ? 1 : 5)) return;
     shown_ = Clock::now();
     std::string running;
-    double done = flops_finished_, left = 0.0;
     for (const Slot& slot : slots_) {
       if (slot.process == 0) continue;
       const PlannedRun& run = plan_.runs[slot.run];
       const RunProgress progress = read_progress(run, plan_.metrics);
-      const double flops = flops_done(run, progress);
-      done += flops - flops_done_before_[slot.run];
-      left += run_flops(run) - flops;
       running += format("; %s %lld/%lld", run.name.c_str(), static_cast<long long>(progress.step),
                         static_cast<long long>(run.experiment.train.steps));
       if (progress.ppl > 0) running += " ppl " + decimal(progress.ppl, 2);
     }
-    for (const size_t i : waiting_) left += run_flops(plan_.runs[i]) - flops_done_before_[i];
-    const double seconds = std::chrono::duration<double>(shown_ - begin_).count();
     log(std::to_string(end_.finished) + " of " + std::to_string(plan_.runs.size()) +
-        " runs finished" +
-        (done > 0 ? ", about " + duration_text(seconds * left / done) + " left" : "") + running);
+        " runs finished" + running);
   }
 
   int64_t running() const {
@@ -253,7 +238,6 @@ class Sweep {
     const PlannedRun& run = plan_.runs[slot.run];
     const auto result = finished_result(run.directory, run.experiment.train);
     if (end.exit_code == 0 && result) {
-      flops_finished_ += run_flops(run) - flops_done_before_[slot.run];
       log(run.name + ": finished  " + results_text(plan_, *result));
       collect(run);
     } else if (slot.mps && !end_.interrupted && !was_stopped(end) && !result &&
@@ -281,9 +265,7 @@ class Sweep {
 
   const SweepPlan& plan_;
   RunnerOptions options_;
-  std::vector<double> flops_done_before_;  // by earlier sweeps into the directory, by run
-  double flops_finished_ = 0.0;            // in runs that this sweep has finished
-  Clock::time_point begin_ = Clock::now(), shown_ = begin_;
+  Clock::time_point shown_ = Clock::now();
   std::vector<Slot> slots_;
   std::vector<size_t> waiting_;
   std::optional<MpsServer> mps_;

@@ -1,7 +1,6 @@
 #include "app/sweep/status.h"
 
 #include <algorithm>
-#include <span>
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
@@ -23,14 +22,6 @@ void add(std::vector<std::string>& runs, const std::string& name,
          const std::vector<std::string>& differences) {
   if (differences.empty()) return;
   runs.push_back(name + " (" + differences.front() + (differences.size() > 1 ? ", …)" : ")"));
-}
-
-std::string text_of(const std::vector<std::string>& runs) {
-  constexpr size_t kShown = 4;
-  const size_t shown = std::min(runs.size(), kShown);
-  const std::string text = joined(std::span(runs).first(shown), ", ");
-  return runs.size() == shown ? text
-                              : text + " and " + std::to_string(runs.size() - shown) + " more";
 }
 
 void copy_file_into(const fs::path& file, const fs::path& folder) {
@@ -110,7 +101,7 @@ void check_unchanged(const SweepPlan& plan) {
   }
   const std::string source = plan.source.string(), directory = plan.directory.string();
   if (!changed.empty()) {
-    throw ConfigError(source + ": changed since they were trained: " + text_of(changed) +
+    throw ConfigError(source + ": changed since they were trained: " + joined(changed, ", ") +
                       "; train them with the former options (--set applies to all rows), rename "
                       "the changed rows, or delete their directories in " +
                       directory);
@@ -118,8 +109,8 @@ void check_unchanged(const SweepPlan& plan) {
   if (!texts.empty()) {
     throw DataError(source +
                     ": data files have changed since these runs were trained or evaluated: " +
-                    text_of(texts) + "; restore the files, or delete the runs in " + directory +
-                    " and in the collection (--collect) to retrain them");
+                    joined(texts, ", ") + "; restore the files, or delete the runs in " +
+                    directory + " and in the collection (--collect) to retrain them");
   }
 }
 
