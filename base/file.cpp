@@ -145,19 +145,6 @@ std::optional<fs::path> rename_over(const fs::path& directory, const fs::path& n
   return old;
 }
 
-/// Old directories left behind by replacing commits that were killed.
-std::vector<fs::path> replaced_directories(const fs::path& final_path) {
-  const std::string start = final_path.filename().string() + std::string(temporary_mark);
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator it(parent_of(final_path), error), end; !error && it != end;
-       it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (name.starts_with(start) && name.ends_with(replaced_mark)) found.push_back(it->path());
-  }
-  return found;
-}
-
 void write_synced(const fs::path& path, std::string_view content, const fs::path& shown) {
   Descriptor file(open_retrying(path, O_WRONLY));
   if (!file.open()) throw_file_error("write", shown, errno);
@@ -387,14 +374,6 @@ void AtomicDirectory::commit() {
   }
   std::error_code ignored;  // the new directory is in place, even if the old one remains
   if (old) fs::remove_all(*old, ignored);
-  if (existing_ == Existing::refuse) return;
-  for (const fs::path& left : replaced_directories(final_)) fs::remove_all(left, ignored);
-}
-
-std::optional<fs::path> interrupted_replacement(const fs::path& final_path) {
-  if (is_taken(final_path)) return std::nullopt;
-  const auto left = replaced_directories(final_path);
-  return left.empty() ? std::nullopt : std::optional(left.front());
 }
 
 }  // namespace attn

@@ -94,7 +94,7 @@ class MappedFile {
 /// Creates a directory atomically. Files are written under `path()`; `commit` syncs them and
 /// renames the directory; without a commit the destructor removes them. An existing directory is
 /// replaced by exchanging the two in one system call. On file systems without it there are two
-/// renames; if the process is killed in between, `interrupted_replacement` finds the old directory.
+/// renames; if the process is killed in between, the old directory keeps a temporary name.
 class AtomicDirectory {
  public:
   /// What to do if the final name exists.
@@ -134,10 +134,5 @@ class ScratchDirectory {
  private:
   std::filesystem::path path_;
 };
-
-/// The old directory, if `final_path` is missing because a replacing commit was killed between two
-/// renames. The next commit removes it.
-std::optional<std::filesystem::path> interrupted_replacement(
-    const std::filesystem::path& final_path);
 
 }  // namespace attn

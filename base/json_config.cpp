@@ -77,6 +77,18 @@ std::vector<std::string> parts_of(std::string_view path) {
   }
 }
 
+std::string shown_path(const std::vector<std::string>& parts) {
+  std::string path;
+  for (const std::string& part : parts) {
+    if (is_index(part) && !path.empty()) {
+      path += "[" + part + "]";
+    } else {
+      path += (path.empty() ? "" : ".") + part;
+    }
+  }
+  return path;
+}
+
 // "a", "a and b", "a, b and c".
 std::string and_list(const std::vector<std::string>& words) {
   std::string text;
@@ -114,66 +126,53 @@ Json parse_json(std::string_view text, const std::string& name) {
   }
 }
 
-void set_path(Json& json, std::string_view assignment, const ConfigSchema& schema) {
-  const size_t equals = assignment.find('=');
-  if (equals == std::string_view::npos || equals == 0) {
-    throw ConfigError("--set " + std::string(assignment) +
-                      ": expected path=value, as in model.heads=4");
+Assignment::Assignment(std::string written) : text(std::move(written)) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    throw ConfigError("--set " + text + ": expected path=value, as in model.heads=4");
   }
-  if (find_invalid_utf8(assignment)) {
-    throw ConfigError("--set: an assignment is not valid UTF-8");
-  }
-  const std::string value(assignment.substr(equals + 1));
+  if (find_invalid_utf8(text)) throw ConfigError("--set: an assignment is not valid UTF-8");
+  path = shown_path(parts_of(std::string_view(text).substr(0, equals)));
+  const std::string right = text.substr(equals + 1);
   // What begins like an array or an object is meant as one.
-  const bool is_json = value.starts_with('[') || value.starts_with('{') || Json::accept(value);
-  const Json patch =
-      is_json ? parse_json(value, "--set " + std::string(assignment.substr(0, equals)) + "=…")
-              : Json(value);
+  const bool is_json = right.starts_with('[') || right.starts_with('{') || Json::accept(right);
+  value = is_json ? parse_json(right, "--set " + text.substr(0, equals) + "=…") : Json(right);
+}
+
+void set_path(Json& json, const Assignment& assignment, const ConfigSchema& schema) {
+  const std::string name = "--set " + assignment.text + ": ";
   Json* at = &json;
   const ConfigSchema* at_schema = &schema;
-  const std::vector<std::string> parts = parts_of(assignment.substr(0, equals));
+  const std::vector<std::string> parts = parts_of(assignment.path);
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string& key = parts[i];
     const bool last = i + 1 == parts.size();
     if (key.find_first_of("[]") != std::string::npos) {
-      throw ConfigError("--set " + std::string(assignment) + ": " + key +
-                        ": expected an index of an array, as in eval[0]");
+      throw ConfigError(name + key + ": expected an index of an array, as in eval[0]");
     }
     if (at->is_array()) {
       if (!is_index(key) || std::stoul(key) >= at->size()) {
-        throw ConfigError("--set " + std::string(assignment) + ": \"" + key +
-                          "\" is not an index of an array of " + std::to_string(at->size()));
+        throw ConfigError(name + "\"" + key + "\" is not an index of an array of " +
+                          std::to_string(at->size()));
       }
       at = &(*at)[std::stoul(key)];
-      if (last) apply_patch(*at, patch, *at_schema);
+      if (last) apply_patch(*at, assignment.value, *at_schema);
       continue;
     }
     if (at->is_null()) *at = Json::object();
     if (!at->is_object()) {
-      throw ConfigError("--set " + std::string(assignment) + ": \"" + key + "\" is inside " +
-                        json_type_name(*at) + ", not an object");
+      throw ConfigError(name + "\"" + key + "\" is inside " + json_type_name(*at) +
+                        ", not an object");
     }
     if (last) {
       Json option = Json::object();
-      option[key] = patch;
+      option[key] = assignment.value;
       apply_patch(*at, option, *at_schema);
     } else {
       at = &(*at)[key];
       at_schema = &inner_schema(*at_schema, key);
     }
   }
-}
-
-std::string assigned_path(std::string_view assignment) {
-  std::string path;
-  for (const std::string& part : parts_of(assignment.substr(0, assignment.find('=')))) {
-    if (is_index(part) && !path.empty()) {
-      path += "[" + part + "]";
-    } else {
-      path += (path.empty() ? "" : ".") + part;
-    }
-  }
-  return path;
 }
 
 bool is_within(std::string_view path, std::string_view outer) {

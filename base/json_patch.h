@@ -31,13 +31,20 @@ struct ConfigSchema {
   std::map<std::string, ConfigSchema> inner;  ///< for fields that are structs or arrays of them
 };
 
-/// Applies the assignment `a.b.c=value` to `json`, like apply_patch. The value is JSON if it parses
-/// as JSON, else a string. An element of an array is `a[0]` or `a.0`. Throws ConfigError if there
-/// is no '=', if a part of the path is not an object, or if the value has a duplicate key.
-void set_path(Json& json, std::string_view assignment, const ConfigSchema& schema = {});
+/// An option that is set on the command line: `model.heads=4`, `eval.0.beam=2`.
+struct Assignment {
+  /// Throws ConfigError if there is no path or no '=', and for a value that begins as an array or
+  /// an object but is not one, or is not UTF-8.
+  explicit Assignment(std::string written);
 
-/// The path of an assignment in the form of error messages: "eval[0].beam" for `eval.0.beam=4`.
-std::string assigned_path(std::string_view assignment);
+  std::string text;  ///< as written
+  std::string path;  ///< as in error messages: "eval[0].beam"
+  Json value;        ///< JSON if it parses as JSON, else a string
+};
+
+/// Applies the assignment to `json`, like apply_patch. Throws ConfigError if a part of the path is
+/// not an object, or not an index of its array.
+void set_path(Json& json, const Assignment& assignment, const ConfigSchema& schema = {});
 
 /// Whether the option `path`, in this form, is `outer` or inside it.
 bool is_within(std::string_view path, std::string_view outer);

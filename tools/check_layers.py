@@ -56,7 +56,7 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2884,
+    "base": 2864,
     "kernels": 8191,
     "kernels/cuda": 1800,
     "model": 6781,
@@ -64,11 +64,11 @@ BUDGETS = {
     "train": 4662,
     "eval": 7106,
     "report": 1855,
-    "app": 12499,
-    "tests": 20102,
+    "app": 11755,
+    "tests": 20055,
     "run": 227,
 }
-PYTHON_BUDGET = 11599  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11548  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

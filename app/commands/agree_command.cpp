@@ -4,7 +4,6 @@
 #include <iostream>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -68,15 +67,7 @@ void add_agree_command(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--max-words", options->agreement.max_words, "maximum number of words")
       ->capture_default_str();
-  command->callback([options] {
-    const auto [min_words, max_words] =
-        std::pair(options->agreement.min_words, options->agreement.max_words);
-    if (min_words > max_words) {
-      throw ConfigError("--min-words " + std::to_string(min_words) + ": more than --max-words " +
-                        std::to_string(max_words) + ": no tree could be kept");
-    }
-    agree(*options);
-  });
+  command->callback([options] { agree(*options); });
 }
 
 }  // namespace attn

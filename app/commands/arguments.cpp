@@ -32,9 +32,13 @@ ConfigError explained(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace
 
-CLI::Option* add_set(CLI::App* command, std::vector<std::string>& assignments,
+CLI::Option* add_set(CLI::App* command, std::vector<Assignment>& assignments,
                      const std::string& about, const std::string& name) {
-  return command->add_option(name, assignments, about)->check([name](const std::string& text) {
+  using Texts = std::vector<std::string>;
+  const auto parse = [&assignments](const Texts& texts) {
+    assignments = std::vector<Assignment>(texts.begin(), texts.end());
+  };
+  return command->add_option_function<Texts>(name, parse, about)->check([name](const auto& text) {
     return text.find('=') != std::string::npos
                ? ""
                : text + ": expected path=value; files stand before " + name;

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "base/json_patch.h"
+
 namespace attn {
 
 /// Adds --set, which takes one or several path=value.
-CLI::Option* add_set(CLI::App* command, std::vector<std::string>& assignments,
+CLI::Option* add_set(CLI::App* command, std::vector<Assignment>& assignments,
                      const std::string& about = "override an option, path=value",
                      const std::string& name = "--set");
 

@@ -24,8 +24,6 @@
 namespace attn {
 namespace {
 
-constexpr size_t kMaxWeights = size_t{1} << 26;
-
 AttentionSentence described(const Tokenizers& tokenizers, const ScoredPair& pair,
                             const PairTexts& texts) {
   const Tokenizer &source = *tokenizers.source, &target = *tokenizers.target;
@@ -37,16 +35,9 @@ AttentionSentence described(const Tokenizers& tokenizers, const ScoredPair& pair
   return sentence;
 }
 
-AttentionMap to_map(const AttentionRecord& record, const AttentionSentence& sentence) {
+AttentionMap to_map(const AttentionRecord& record) {
   const torch::Tensor weights =
       record.observed.weights_BHLM.to(torch::kCPU, torch::kFloat32).contiguous();
-  const bool of_source = record.kind == AttentionKind::encoder;
-  const bool over_target = record.kind == AttentionKind::decoder;
-  const auto queries = static_cast<int64_t>((of_source ? sentence.source : sentence.target).size());
-  const auto keys = static_cast<int64_t>((over_target ? sentence.target : sentence.source).size());
-  TORCH_CHECK(weights.size(0) == 1 && weights.size(2) == queries && weights.size(3) == keys,
-              "attention: a layer has weights ", weights.sizes(), ", not of ", queries,
-              " queries and ", keys, " keys");
   const auto* data = weights.data_ptr<float>();
   return {.kind = std::string(enum_name(record.kind)),
           .layer = record.layer,
@@ -60,7 +51,6 @@ std::vector<AttentionSentence> attention_of(LoadedModel& loaded, const SelectedP
   model.eval();
   AttentionRecorder recorder(model);
   std::vector<AttentionSentence> sentences;
-  size_t weights = 0;
   for (size_t i = 0; i < selected.pairs.size(); ++i) {
     const ScoredPair& pair = selected.pairs[i];
     const ForcedBatch batch = forced_batch(std::span(&pair, 1), loaded.tokenizers, model.device());
@@ -68,22 +58,18 @@ std::vector<AttentionSentence> attention_of(LoadedModel& loaded, const SelectedP
     sentences.push_back(described(loaded.tokenizers, pair, selected.texts[i]));
     sentences.back().line = static_cast<int64_t>(selected.lines[i]) + 1;
     for (const AttentionRecord& record : recorder.take()) {
-      sentences.back().maps.push_back(to_map(record, sentences.back()));
-      weights += sentences.back().maps.back().weights.size();
+      sentences.back().maps.push_back(to_map(record));
     }
     std::ranges::stable_sort(sentences.back().maps, {}, [](const AttentionMap& map) {
       return map.kind == "encoder" ? 0 : map.kind == "decoder" ? 1 : 2;
     });
-    if (weights <= kMaxWeights) continue;
-    throw ConfigError("attention: more than 2^26 weights in " + std::to_string(sentences.size()) +
-                      " sentences; reduce --lines or --max-tokens");
   }
   return sentences;
 }
 
 struct AttentionOptions {
   std::filesystem::path run;
-  std::vector<std::string> assignments;
+  std::vector<Assignment> assignments;
   std::filesystem::path source, target;
   std::filesystem::path html, json;
   PairLimits limits;
@@ -107,9 +93,6 @@ std::string about(const LoadedModel& loaded, const AttentionOptions& options) {
 void attention(const AttentionOptions& options, const Context& context) {
   if (options.html.empty() && options.json.empty()) {
     throw ConfigError("attention: no output; give --html PAGE or --json FILE");
-  }
-  for (const NamedPath& output : {NamedPath{"--html", options.html}, {"--json", options.json}}) {
-    require_no_input(output, {{"--source", options.source}, {"--target", options.target}});
   }
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   std::cerr << "reading " << loaded.directory.path().string() << "\n";

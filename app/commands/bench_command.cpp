@@ -33,7 +33,7 @@ constexpr int64_t kLargest = 1 << 20;  // tokens or lines
 /// The config, or run, that is measured.
 struct Measured {
   std::filesystem::path file;
-  std::vector<std::string> assignments;  ///< path=value
+  std::vector<Assignment> assignments;  ///< path=value
   bool json = false;
 };
 
@@ -197,12 +197,6 @@ void add_bench_command(CLI::App& app, const Context& context) {
   CLI::App* bench = app.add_subcommand(
       "bench", "Benchmark training, layer types, search or matrix products on this machine");
   bench->require_subcommand(1);
-  bench->footer(
-      "Examples:\n"
-      "  attn bench step experiments/multi30k/tiny.json\n"
-      "  attn bench table1 experiments/multi30k/tiny.json --widths 64,512\n"
-      "  attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en\n"
-      "  attn bench peak");
   add_step(*bench, context);
   add_bench_table1_command(*bench, context);
   add_search(*bench, context);

@@ -163,7 +163,6 @@ StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions 
   std::chrono::duration<double> spent{};
   do {
     tokens += trainer.step().target_tokens;
-    ++out.updates_measured;
     spent = Clock::now() - begin;
   } while (spent.count() < options.seconds);
   if (options.trace) say(trace_table(trace_of([&] { trainer.step(); }, kTraced, device)));
@@ -189,7 +188,6 @@ StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions 
   out.tokens_per_second = static_cast<double>(tokens) / spent.count();
   out.flops_per_second = epoch / static_cast<double>(epoch_tokens) * out.tokens_per_second;
   out.seconds_per_update = out.flops_per_update / out.flops_per_second;
-  out.measured_batch_tokens = static_cast<double>(std::max(measured, longest));
   const double peak = static_cast<double>(peak_memory(device));
   out.pairs = data.corpus->size();
   out.updates_per_epoch = 1.0 / share;
@@ -206,8 +204,9 @@ StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions 
   out.device_memory = memory_of(device);
   out.fixed_memory = static_cast<double>(out.parameters * experiment.train.bytes_per_parameter());
   const double moving = std::max(peak - std::max(idle, out.fixed_memory), 0.0);
-  const auto largest = static_cast<double>(std::max(wanted, longest));
-  out.memory = peak + moving * (largest / out.measured_batch_tokens - 1.0);
+  const auto scaled = static_cast<double>(std::max(wanted, longest)) /
+                      static_cast<double>(std::max(measured, longest));
+  out.memory = peak + moving * (scaled - 1.0);
   return out;
 }
 

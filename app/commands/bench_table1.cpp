@@ -30,14 +30,12 @@ namespace attn {
 namespace {
 
 constexpr int64_t kLargestTable1 = 1 << 20;  // tokens or dimensions
+constexpr int64_t kTokens = 4096;            // positions of a batch of equal sentences
 
 struct Table1Options {
   std::vector<int64_t> lengths = {16, 64, 256, 1024, 4096};
   std::vector<int64_t> widths = {64, 128, 256, 512, 1024};
-  std::vector<int64_t> windows = {16, 64, 256};  // windows of restricted self-attention
-  std::vector<int64_t> kernels = {3};            // kernel widths of convolutions
-  int64_t tokens = 4096;                         // positions of a batch of equal sentences
-  double seconds = 0.3;                          // measurement time per point
+  double seconds = 0.3;  // measurement time per point
 };
 
 // A row of Table 1 at one sentence length and width, with heads of 64 dimensions.
@@ -82,7 +80,7 @@ void measure(const Table1Options& options, Precision precision, Table1Point& poi
   TokenMixer mixer = TokenMixer::of_encoder(owner, table1_model(point), 0);
   reset_layers(owner);
   const std::vector<int64_t> lengths(
-      static_cast<size_t>(std::max<int64_t>(1, options.tokens / point.length)), point.length);
+      static_cast<size_t>(std::max<int64_t>(1, kTokens / point.length)), point.length);
   const Segments rows(lengths);
   const AttentionSpec self{.queries = rows, .keys = rows};
   const torch::Tensor x_ND = torch::randn({rows.rows(), point.width}).requires_grad_();
@@ -110,17 +108,14 @@ void measure(const Table1Options& options, Precision precision, Table1Point& poi
   point.backward = median(backwards);
 }
 
-std::vector<std::pair<std::string, MixerConfig>> layer_types(const Table1Options& options) {
+std::vector<std::pair<std::string, MixerConfig>> layer_types() {
   std::vector<std::pair<std::string, MixerConfig>> types = {
       {"self-attention", {.kind = Mixer::attention}}};
-  for (const int64_t r : options.windows) {
+  for (const int64_t r : {16, 64, 256}) {
     types.emplace_back("restricted self-attention, r = " + std::to_string(r),
                        MixerConfig{.kind = Mixer::restricted_attention, .window = r});
   }
-  for (const int64_t k : options.kernels) {
-    types.emplace_back("convolution, k = " + std::to_string(k),
-                       MixerConfig{.kind = Mixer::convolution, .kernel = k});
-  }
+  types.emplace_back("convolution, k = 3", MixerConfig{.kind = Mixer::convolution, .kernel = 3});
   for (const RecurrentCell cell : {RecurrentCell::lstm, RecurrentCell::gru}) {
     types.emplace_back("recurrence, " + std::string(enum_name(cell)),
                        MixerConfig{.kind = Mixer::recurrence, .cell = cell});
@@ -132,7 +127,7 @@ std::vector<Table1Point> table1_points(const Table1Options& options) {
   std::vector<Table1Point> points;
   for (const int64_t width : options.widths) {
     for (const int64_t length : options.lengths) {
-      for (const auto& [layer, mixer] : layer_types(options)) {
+      for (const auto& [layer, mixer] : layer_types()) {
         points.push_back({.layer = layer,
                           .mixer = {.config = mixer, .causal = false, .bidirectional = false},
                           .length = length,
@@ -145,18 +140,17 @@ std::vector<Table1Point> table1_points(const Table1Options& options) {
 
 struct Table1Arguments {
   std::filesystem::path config;
-  std::vector<std::string> assignments;
-  bool json = false;  // it prints nothing else
+  std::vector<Assignment> assignments;
   Table1Options table1;
 };
 
-Json to_json(const Table1Point& point, int64_t tokens) {
+Json to_json(const Table1Point& point) {
   const TransformerConfig config = table1_model(point);
   const auto path = path_length(point.mixer, point.length);
   return {{"layer", point.layer},
           {"length", point.length},
           {"width", point.width},
-          {"tokens", tokens},
+          {"tokens", kTokens},
           {"forward", point.forward},
           {"backward", point.backward},
           {"products", mixer_products(config, point.mixer, point.length)},
@@ -186,7 +180,7 @@ void bench_table1(const Table1Arguments& options, torch::Device device) {
     torch::set_num_threads(threads);
   }
   Json rows = Json::array();
-  for (const Table1Point& point : points) rows.push_back(to_json(point, table1.tokens));
+  for (const Table1Point& point : points) rows.push_back(to_json(point));
   std::cout << rows.dump(2) << "\n";
 }
 
@@ -199,7 +193,7 @@ void add_bench_table1_command(CLI::App& bench, const Context& context) {
       "The paper's Table 1: cost of layer types by sentence length and width, one thread");
   table1->footer(
       "Prints JSON, which tools/report/plots.py draws. forward, backward: CPU seconds of one "
-      "thread for\n--tokens positions; products: multiply-adds of a sentence, projections "
+      "thread for\n4096 positions; products: multiply-adds of a sentence, projections "
       "included.\n"
       "Example: attn bench table1 experiments/multi30k/tiny.json --widths 64,512");
   table1->add_option("config", options->config, "config file: precision")->required();
@@ -207,23 +201,14 @@ void add_bench_table1_command(CLI::App& bench, const Context& context) {
   table1->add_option("--seconds", options->table1.seconds, "seconds of each measurement")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
-  table1->add_flag("--json", options->json, "print JSON in full precision");
   const auto numbers = [&](const char* name, std::vector<int64_t>& values, const char* meaning) {
-    return table1->add_option(name, values, meaning)
+    table1->add_option(name, values, meaning)
         ->delimiter(',')
         ->check(CLI::Range(int64_t{1}, kLargestTable1))
         ->capture_default_str();
   };
   numbers("--lengths", options->table1.lengths, "n: tokens per sentence");
   numbers("--widths", options->table1.widths, "d: width of the layer, with heads of 64");
-  numbers("--windows", options->table1.windows, "r of restricted self-attention");
-  numbers("--kernels", options->table1.kernels, "k of convolutions, odd")
-      ->check([](const std::string& text) {
-        return text.find_last_of("13579") + 1 == text.size() ? "" : text + ": must be odd";
-      });
-  table1->add_option("--tokens", options->table1.tokens, "positions per batch")
-      ->check(CLI::Range(int64_t{1}, kLargestTable1))
-      ->capture_default_str();
   table1->callback([options, &context] { bench_table1(*options, context.device); });
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 struct ConfigOptions {
   std::filesystem::path file;
-  std::vector<std::string> assignments;
+  std::vector<Assignment> assignments;
   bool explain = false;
 };
 

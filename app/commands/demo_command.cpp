@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
+#include "app/experiment/resume.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/context.h"
 #include "app/machine/signals.h"
@@ -22,13 +23,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct DemoOptions {
-  fs::path config = "experiments/demo.json";              // the translator's
-  fs::path parse_config = "experiments/demo_parse.json";  // the parser's
-  fs::path sweep = "experiments/demo_sweep.json";         // the ablation's
-  fs::path run = "runs/demo";                             // output directory
-};
-
+constexpr const char* kTranslator = "experiments/demo.json";
+constexpr const char* kParser = "experiments/demo_parse.json";
+constexpr const char* kAblation = "experiments/demo_sweep.json";
 constexpr size_t kSamples = 6;
 constexpr size_t kTrees = 2;
 
@@ -109,7 +106,10 @@ void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& 
 
 // Trains or resumes the run unless it is finished; false if a signal stopped it.
 bool train(const Experiment& experiment, const fs::path& run, const Context& context) {
-  TrainingRun training(experiment, run, /*resume=*/true, context);
+  exit_on_stop_signals();
+  const RunLock lock(run);
+  if (RunDirectory(run).has_config()) require_resumable(run, load_description(run), experiment);
+  TrainingRun training(experiment, run, context);
   if (training.finished() || training.run() == LoopEnd::finished) return true;
   std::cerr << "stopped at step " << training.step()
             << ", checkpoint saved; re-run ./run demo to resume\n";
@@ -117,22 +117,23 @@ bool train(const Experiment& experiment, const fs::path& run, const Context& con
 }
 
 // Trains a sweep of two rows on the same corpus and prints its report; returns the exit code.
-int show_sweep(const DemoOptions& options, const fs::path& corpus, const Context& context) {
+int show_sweep(const fs::path& run, const fs::path& corpus, const Context& context) {
   SweepOptions ablation;
-  ablation.request.file = options.sweep;
-  ablation.request.directory = options.run / "sweep";
-  ablation.request.assignments = {"data.train=" + (corpus / "train").string(),
-                                  "data.valid=" + (corpus / "valid").string(),
-                                  "eval.1.data=" + (corpus / "test").string()};
-  std::cerr << "an ablation of two rows: " << options.sweep.string() << "\n";
+  ablation.request.file = kAblation;
+  ablation.request.directory = run / "sweep";
+  for (const auto& [option, text] :
+       {std::pair("data.train", "train"), {"data.valid", "valid"}, {"eval[1].data", "test"}}) {
+    ablation.request.assignments.emplace_back(option + ("=" + (corpus / text).string()));
+  }
+  std::cerr << "an ablation of two rows: " << kAblation << "\n";
   std::cout << "\nAn ablation (attn sweep): the model without position encodings\n\n" << std::flush;
   return sweep(ablation, context);
 }
 
-int demo(const DemoOptions& options, const Context& context) {
-  Experiment translation = load_experiment(options.config);
-  Experiment parsing = load_experiment(options.parse_config);
-  const fs::path corpus = options.run / "corpus", parser = options.run / "parser";
+int demo(const fs::path& run, const Context& context) {
+  Experiment translation = load_experiment(kTranslator);
+  Experiment parsing = load_experiment(kParser);
+  const fs::path corpus = run / "corpus", parser = run / "parser";
   translation.data.train = (corpus / "train").string();
   translation.data.valid = (corpus / "valid").string();
   parsing.data.train = (corpus / "train.ptb").string();
@@ -144,31 +145,25 @@ int demo(const DemoOptions& options, const Context& context) {
     std::cerr << "for example:\n  " << generated.train[0].english << "\n  "
               << generated.train[0].german << "\n";
   }
-  if (!train(translation, options.run, context)) return stop_exit_code();
-  show_result(options.run, translation, context);
+  if (!train(translation, run, context)) return stop_exit_code();
+  show_result(run, translation, context);
   std::cout << std::flush;
   if (!train(parsing, parser, context)) return stop_exit_code();
   show_parser(corpus, parser, parsing, context);
-  const int code = show_sweep(options, corpus, context);
-  if (code == 0) print_next_steps(options.run);
+  const int code = show_sweep(run, corpus, context);
+  if (code == 0) print_next_steps(run);
   return code;
 }
 
 }  // namespace
 
 void add_demo_command(CLI::App& app, Context& context) {
-  auto options = std::make_shared<DemoOptions>();
+  auto run = std::make_shared<fs::path>("runs/demo");
   CLI::App* command = app.add_subcommand(
       "demo", "Generate a corpus; train and score a translator, a parser and a small ablation");
   command->footer("Example: attn demo\nRe-run the command to print the results again.");
-  command->add_option("--config", options->config, "config of the translator")
-      ->capture_default_str();
-  command->add_option("--parse-config", options->parse_config, "config of the parser")
-      ->capture_default_str();
-  command->add_option("--sweep", options->sweep, "sweep file of the ablation")
-      ->capture_default_str();
-  command->add_option("--run", options->run, "output directory")->capture_default_str();
-  command->callback([options, &context] { context.exit_code = demo(*options, context); });
+  command->add_option("--run", *run, "output directory")->capture_default_str();
+  command->callback([run, &context] { context.exit_code = demo(*run, context); });
 }
 
 }  // namespace attn

@@ -23,18 +23,10 @@ namespace {
 
 struct EvalOptions {
   std::vector<std::filesystem::path> runs;
-  std::vector<std::string> assignments;
+  std::vector<Assignment> assignments;
   std::filesystem::path output;
   bool json = false;
 };
-
-// Number of sentences that an evaluator will search, for the progress line; 0 if unknown.
-int64_t sentences_of(const EvaluatorConfig& config, const DataConfig& data) {
-  if (config.search() == nullptr || data.task == Task::parsing) return 0;
-  const std::string& prefix = config.text(data);
-  const std::filesystem::path text = text_path(prefix, data.source);
-  return std::filesystem::exists(text) ? static_cast<int64_t>(read_lines(text).size()) : 0;
-}
 
 // Where the outputs of an evaluator are kept; empty: nowhere.
 std::filesystem::path output_file(const EvaluatorConfig& config, const EvalOptions& options) {
@@ -45,10 +37,9 @@ EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemb
                                const EvalOptions& options, const std::filesystem::path& cache) {
   const DataConfig& data = loaded.experiment().data;
   const int64_t before = searched_sentences;
-  const ProgressLine progress({.what = config.name,
-                               .unit = "sentences",
-                               .done = [&] { return searched_sentences - before; },
-                               .total = sentences_of(config, data)});
+  const ProgressLine progress({.what = config.name, .unit = "sentences", .done = [&] {
+                                 return searched_sentences - before;
+                               }});
   const auto evaluator = make_evaluator(config, data, loaded.tokenizers, cache);
   for (const Seq2SeqModel* member : loaded.models.members()) evaluator->check(*member);
   const EvaluationResult result = evaluator->run(loaded.models, output_file(config, options));
@@ -76,13 +67,9 @@ void evaluate(const EvalOptions& options, const Context& context) {
   }
   std::cerr << "evaluating " << loaded.description() << "\n";
   Json all = Json::object();
-  const bool own_cache =
-      experiment.data.cache != load_description(loaded.members.front().directory).data.cache;
-  const std::filesystem::path cache =
-      own_cache ? std::filesystem::path(experiment.data.cache) : scratch.path();
   require_unsealed(experiment.eval);
   for (const EvaluatorConfig& config : experiment.eval) {
-    const EvaluationResult result = run_evaluator(config, loaded, options, cache);
+    const EvaluationResult result = run_evaluator(config, loaded, options, scratch.path());
     throw_if_stopped();
     if (!options.json) std::cout << config.name << "  " << result.line << std::endl;
     Json& entry = all[config.name] = Json::object();

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,8 +12,6 @@
 
 namespace attn {
 namespace {
-
-constexpr int64_t kMaxPairs = 10'000'000;  // 3 GB of memory
 
 struct GenerateOptions {
   std::filesystem::path directory;
@@ -46,18 +43,17 @@ void add_generate_command(CLI::App& app) {
           "directory", options->directory,
           "output directory, created if missing; files with other content are not replaced")
       ->required();
-  const CLI::Range pairs(int64_t{0}, kMaxPairs);
   command->add_option("--train", options->sizes.train, "training pairs")
-      ->check(pairs)
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--valid", options->sizes.valid, "validation pairs")
-      ->check(pairs)
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--test", options->sizes.test, "test pairs")
-      ->check(pairs)
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--seed", options->seed, "random seed")
-      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()))
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->callback([options] {
     const auto log = [](const std::string& line) { std::cerr << line << "\n"; };

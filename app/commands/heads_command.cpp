@@ -3,7 +3,6 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -120,7 +119,7 @@ Json to_json(const HeadsReport& report) {
 
 struct HeadsOptions {
   std::filesystem::path run;
-  std::vector<std::string> assignments;
+  std::vector<Assignment> assignments;
   std::string data;
   PairLimits limits{.lines = 1000, .max_tokens = 256};
   HeadStatisticsOptions statistics;
@@ -164,8 +163,6 @@ void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& op
 
 void heads(const HeadsOptions& options, const Context& context) {
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
-  require_no_input({"--json", options.json}, {{"--data", source_path(loaded, options.data)},
-                                              {"--data", target_path(loaded, options.data)}});
   all_heads(*loaded.model);  // reports another architecture before any file is read
   if (options.prune || options.ablate) require_translator(loaded, options);
   std::cerr << "reading " << loaded.directory.path().string() << "\n";
@@ -209,7 +206,7 @@ void add_heads_command(CLI::App& app, const Context& context) {
   command
       ->add_option("--lines", options->limits.lines,
                    "number of sentences to use, from the start of the file")
-      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()))
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
       ->add_option("--max-tokens", options->limits.max_tokens,

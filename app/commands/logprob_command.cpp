@@ -26,7 +26,7 @@ constexpr size_t kLinesAtOnce = 1024;  // lines
 
 struct LogprobOptions {
   std::vector<std::filesystem::path> runs;
-  std::vector<std::string> assignments;
+  std::vector<Assignment> assignments;
   std::string source, target;
   std::filesystem::path output;
   bool json = false;
@@ -48,23 +48,7 @@ void print(const ScoredPair& pair, const std::vector<float>& log_probs, const To
   out << line.dump(-1, ' ', false, replace) << '\n';
 }
 
-// Other options of search would have no effect.
-void require_scoring_options(const std::vector<std::string>& assignments) {
-  const Json search = write_config(SearchConfig{});
-  for (const std::string& assignment : assignments) {
-    const std::string path = assigned_path(assignment);
-    if (path == "ensemble" || path == "search.ensemble") continue;
-    if (!is_within(path, "search") && !search.contains(path)) continue;
-    throw ConfigError("--set " + path +
-                      ": logprob scores given translations; of the options of search it has only "
-                      "search.ensemble");
-  }
-}
-
 void logprob(const LogprobOptions& options, const Context& context) {
-  require_no_input({"--output", options.output},
-                   {{"--source", options.source}, {"--target", options.target}});
-  require_scoring_options(options.assignments);
   const LoadedEnsemble loaded =
       load_ensemble(options.runs, context.device, options.assignments, load_model_to_search);
   if (loaded.experiment().data.task != Task::translation) {

@@ -58,19 +58,6 @@ void OutputFile::write_all(std::string_view text) {
   commit();
 }
 
-void require_no_input(const NamedPath& output, std::initializer_list<NamedPath> inputs) {
-  if (output.path.empty() || output.path == "-") return;
-  const std::filesystem::path partial = std::filesystem::path(output.path) += ".partial";
-  for (const NamedPath& input : inputs) {
-    std::error_code none;
-    const bool replaced = std::filesystem::equivalent(output.path, input.path, none) ||
-                          std::filesystem::equivalent(partial, input.path, none);
-    if (!replaced || !std::filesystem::is_regular_file(input.path, none)) continue;
-    throw ConfigError(std::string(output.option) + " " + output.path.string() +
-                      ": is also the input " + input.option + "; give another file");
-  }
-}
-
 std::optional<OutputFile> requested_output(const std::filesystem::path& path) {
   return path.empty() ? std::nullopt : std::optional<OutputFile>(std::in_place, path);
 }

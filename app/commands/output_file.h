@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -43,15 +42,6 @@ class OutputFile {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
   std::ostringstream text_;  ///< not yet written
 };
-
-struct NamedPath {
-  const char* option;  ///< "--json"
-  std::filesystem::path path;
-};
-
-/// Throws ConfigError if an output is a file that the command reads, which it would replace. Empty
-/// paths and "-" are no files.
-void require_no_input(const NamedPath& output, std::initializer_list<NamedPath> inputs);
 
 /// A file of results that a command writes on request: none for an empty path. To be created before
 /// the work, so that a path that cannot be written is reported at once. Throws DataError.

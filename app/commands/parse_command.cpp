@@ -52,7 +52,6 @@ void report(const Parser& parser, bool constrained, bool positions) {
 
 void parse(const ParseOptions& options, const Context& context) {
   const SearchFlags& flags = options.search;
-  require_no_input({"--output", flags.output}, {{"--input", flags.input}});
   LoadedEnsemble loaded = load_to_search(flags, Task::parsing, context);
   const SearchConfig& config = loaded.experiment().search;
   std::cerr << "parsing with " << loaded.description() << "\n";

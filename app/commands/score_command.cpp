@@ -34,11 +34,11 @@ E enum_value(const std::string& name) {
   throw ConfigError(name + ": not a choice");
 }
 
-// The options of all metrics, of which a command sets those of the metrics that it prints.
+// The options of all metrics, of which a command sets those of its own.
 struct ScoreArguments {
   std::string hypotheses;  // "-" is standard input
   std::vector<std::string> references;
-  std::vector<std::string> metrics;
+  std::string metric;  // "bleu", "chrf" or "ter"
   std::string tokenizer{enum_name(BleuOptions{}.tokenizer)};
   std::string smoothing{enum_name(BleuOptions{}.smoothing)};
   BleuOptions bleu;
@@ -66,11 +66,6 @@ struct MetricScore {
 // Scores hypotheses against references, [reference][sentence].
 using TextMetric = std::function<MetricScore(std::span<const std::string>,
                                              std::span<const std::vector<std::string>>)>;
-
-struct NamedMetric {
-  std::string name;  // key in JSON
-  TextMetric metric;
-};
 
 ScoredText read_scored_text(const ScoreArguments& arguments) {
   ScoredText text{read_text(arguments.hypotheses, true), {}};
@@ -178,8 +173,7 @@ PairedBootstrap resample(const TextMetric& metric, const MetricScore& score, con
   return resample_systems(other.resampled, std::span(&score.resampled, 1));
 }
 
-void print_scores(std::span<const NamedMetric> metrics, const ScoredText& text,
-                  const ScoreArguments& report) {
+void print_score(const TextMetric& metric, const ScoredText& text, const ScoreArguments& report) {
   std::optional<TextFile> baseline;
   if (!report.baseline.empty()) {
     baseline = read_text(report.baseline, false);
@@ -189,35 +183,27 @@ void print_scores(std::span<const NamedMetric> metrics, const ScoredText& text,
                 << ": identical to the scored output; p has no meaning\n";
     }
   }
-  Json all = Json::object();
-  for (const auto& [name, metric] : metrics) {
-    MetricScore score = metric(text.hypotheses.lines, text.references);
-    std::optional<PairedBootstrap> resampled;
-    if (report.confidence || baseline) resampled = resample(metric, score, text, baseline);
-    if (report.json) {
-      if (resampled) add_resampled(score.json, *resampled);
-      all[name] = std::move(score.json);
-      continue;
-    }
-    std::cout << score.line << "\n";
-    if (resampled) print_resampled(*resampled);
+  MetricScore score = metric(text.hypotheses.lines, text.references);
+  std::optional<PairedBootstrap> resampled;
+  if (report.confidence || baseline) resampled = resample(metric, score, text, baseline);
+  if (report.json) {
+    if (resampled) add_resampled(score.json, *resampled);
+    std::cout << score.json.dump(2) << "\n";
+    return;
   }
-  if (report.json) std::cout << (metrics.size() == 1 ? all.front() : all).dump(2) << "\n";
+  std::cout << score.line << "\n";
+  if (resampled) print_resampled(*resampled);
 }
 
-const std::vector<std::string> kMetricNames = {"bleu", "chrf", "chrf++", "ter"};
-
-TextMetric metric_of(const std::string& name, const ScoreArguments& arguments) {
-  if (name == "bleu") {
+TextMetric metric_of(const ScoreArguments& arguments) {
+  if (arguments.metric == "bleu") {
     return text_metric(arguments.bleu, bleu_statistics, bleu_from_statistics, format_bleu,
                        bleu_json);
   }
-  if (name == "ter") {
+  if (arguments.metric == "ter") {
     return text_metric(arguments.ter, ter_statistics, ter_from_statistics, format_ter, ter_json);
   }
-  ChrfOptions chrf = arguments.chrf;
-  if (name == "chrf++") chrf.word_order = 2;
-  return text_metric(chrf, chrf_statistics, chrf_from_statistics, format_chrf, chrf_json);
+  return text_metric(arguments.chrf, chrf_statistics, chrf_from_statistics, format_chrf, chrf_json);
 }
 
 void score_text(ScoreArguments arguments) {
@@ -230,24 +216,18 @@ void score_text(ScoreArguments arguments) {
     throw ConfigError("--asian-support: requires --normalized or --no-punct");
   }
   const ScoredText text = read_scored_text(arguments);
-  std::vector<NamedMetric> metrics;
-  for (const std::string& name : arguments.metrics) {
-    const bool repeated = std::ranges::any_of(
-        metrics, [&](const NamedMetric& metric) { return metric.name == name; });
-    if (repeated) throw ConfigError("--metrics: " + name + ": duplicate metric");
-    metrics.push_back({name, metric_of(name, arguments)});
-    if (name == "bleu" && !arguments.force) warn_if_tokenized(text.hypotheses, arguments.bleu);
+  if (arguments.metric == "bleu" && !arguments.force) {
+    warn_if_tokenized(text.hypotheses, arguments.bleu);
   }
-  print_scores(metrics, text, arguments);
+  print_score(metric_of(arguments), text, arguments);
 }
 
-/// Adds a command that prints these metrics, with the arguments that all have.
-CLI::App* add_metrics(CLI::App& score, const std::string& name, const std::string& about,
-                      const std::string& footer, const std::shared_ptr<ScoreArguments>& arguments,
-                      const std::vector<std::string>& metrics) {
-  CLI::App* command = score.add_subcommand(name, about);
+/// Adds the command of a metric, with the arguments that all have.
+CLI::App* add_metric(CLI::App& score, const std::string& metric, const std::string& about,
+                     const std::string& footer, const std::shared_ptr<ScoreArguments>& arguments) {
+  CLI::App* command = score.add_subcommand(metric, about);
   command->footer(footer);
-  arguments->metrics = metrics;
+  arguments->metric = metric;
   command->add_option("HYP", arguments->hypotheses, "Hypotheses, one per line; - is stdin")
       ->required();
   command
@@ -263,18 +243,9 @@ CLI::App* add_metrics(CLI::App& score, const std::string& name, const std::strin
   return command;
 }
 
-void add_tokenizer(CLI::App* command, ScoreArguments& arguments) {
-  command
-      ->add_option("--tokenize", arguments.tokenizer,
-                   "Tokenizer of BLEU; none and compound expect tokenized text")
-      ->check(CLI::IsMember(enum_choices<BleuTokenizer>()))
-      ->capture_default_str();
-  command->add_flag("--force", arguments.force, "No warning about text that looks tokenized");
-}
-
 void add_bleu(CLI::App& score) {
   auto arguments = std::make_shared<ScoreArguments>();
-  CLI::App* bleu = add_metrics(
+  CLI::App* bleu = add_metric(
       score, "bleu", "Corpus BLEU, identical to sacreBLEU 2.x",
       "Prints the score with sacreBLEU's signature.\n"
       "Examples:\n"
@@ -282,8 +253,12 @@ void add_bleu(CLI::App& score) {
       "  attn translate RUN < in.en | attn score bleu - ref.de\n"
       "  attn score bleu out.tok ref.tok --tokenize none --smooth none       as multi-bleu\n"
       "  attn score bleu out.tok ref.tok --tokenize compound --smooth none   as the 2017 paper",
-      arguments, {"bleu"});
-  add_tokenizer(bleu, *arguments);
+      arguments);
+  bleu->add_option("--tokenize", arguments->tokenizer,
+                   "Tokenizer; none and compound expect tokenized text")
+      ->check(CLI::IsMember(enum_choices<BleuTokenizer>()))
+      ->capture_default_str();
+  bleu->add_flag("--force", arguments->force, "No warning about text that looks tokenized");
   bleu->add_option("--smooth", arguments->smoothing, "Smoothing of n-gram orders without matches")
       ->check(CLI::IsMember(enum_choices<BleuSmoothing>()))
       ->capture_default_str();
@@ -296,12 +271,12 @@ void add_bleu(CLI::App& score) {
 
 void add_chrf(CLI::App& score) {
   auto arguments = std::make_shared<ScoreArguments>();
-  CLI::App* chrf = add_metrics(score, "chrf", "Corpus chrF and chrF++, identical to sacreBLEU 2.x",
-                               "Examples:\n"
-                               "  attn score chrf out.de ref.de                    chrF2\n"
-                               "  attn score chrf out.de ref.de --word-order 2     chrF2++\n"
-                               "  attn translate RUN < in.en | attn score chrf - ref.de",
-                               arguments, {"chrf"});
+  CLI::App* chrf = add_metric(score, "chrf", "Corpus chrF and chrF++, identical to sacreBLEU 2.x",
+                              "Examples:\n"
+                              "  attn score chrf out.de ref.de                    chrF2\n"
+                              "  attn score chrf out.de ref.de --word-order 2     chrF2++\n"
+                              "  attn translate RUN < in.en | attn score chrf - ref.de",
+                              arguments);
   ChrfOptions& options = arguments->chrf;
   chrf->add_option("--char-order", options.char_order, "Character n-gram order")
       ->capture_default_str();
@@ -318,13 +293,13 @@ void add_chrf(CLI::App& score) {
 void add_ter(CLI::App& score) {
   auto arguments = std::make_shared<ScoreArguments>();
   CLI::App* ter =
-      add_metrics(score, "ter", "Corpus TER (translation edit rate), identical to sacreBLEU 2.x",
-                  "Edits in percent of the reference length: 0 is best.\n"
-                  "Examples:\n"
-                  "  attn score ter out.de ref.de\n"
-                  "  attn score ter out.de ref.de --normalized --case-sensitive\n"
-                  "  attn translate RUN < in.en | attn score ter - ref.de --baseline other.de",
-                  arguments, {"ter"});
+      add_metric(score, "ter", "Corpus TER (translation edit rate), identical to sacreBLEU 2.x",
+                 "Edits in percent of the reference length: 0 is best.\n"
+                 "Examples:\n"
+                 "  attn score ter out.de ref.de\n"
+                 "  attn score ter out.de ref.de --normalized --case-sensitive\n"
+                 "  attn translate RUN < in.en | attn score ter - ref.de --baseline other.de",
+                 arguments);
   TerOptions& options = arguments->ter;
   ter->add_flag("--case-sensitive", options.case_sensitive, "Do not ignore case");
   ter->add_flag("--normalized", options.normalized,
@@ -334,44 +309,16 @@ void add_ter(CLI::App& score) {
                 "Also split or remove Chinese and Japanese characters and punctuation");
 }
 
-void add_text(CLI::App& score) {
-  auto arguments = std::make_shared<ScoreArguments>();
-  CLI::App* text = add_metrics(
-      score, "text", "BLEU, chrF and TER in one call, identical to sacreBLEU 2.x",
-      "Prints a line per metric, with sacreBLEU's signature; with --baseline or --confidence also "
-      "the\nbootstrap of each. --json prints an object keyed by metric. For more options of a "
-      "metric, see\nattn score bleu, chrf and ter.\n"
-      "Examples:\n"
-      "  attn score text out.de ref.de\n"
-      "  attn score text out.de ref.de --metrics bleu,chrf++ --baseline base.de",
-      arguments, {"bleu", "chrf", "ter"});
-  text->add_option("--metrics", arguments->metrics, "Metrics, separated by commas")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember(kMetricNames))
-      ->capture_default_str();
-  add_tokenizer(text, *arguments);
-  text->add_flag_callback(
-      "--lowercase", [arguments] { arguments->bleu.lowercase = arguments->chrf.lowercase = true; },
-      "Ignore case; TER always does");
-}
-
 }  // namespace
 
 void add_score_command(CLI::App& app) {
   CLI::App* score = app.add_subcommand(
       "score", "Score text or tree files with BLEU, chrF, TER or F1, without a model");
-  score->footer(
-      "Examples: attn score bleu out.de ref.de --tokenize 13a\n"
-      "          attn score chrf out.de ref.de --word-order 2\n"
-      "          attn score text out.de ref.de --metrics bleu,chrf,ter --baseline base.de\n"
-      "          attn score parse gold.ptb out.ptb\n"
-      "See attn score bleu --help etc. for the options.");
+  score->footer("See attn score bleu --help etc. for the options, with examples.");
   score->require_subcommand(1);
   add_bleu(*score);
   add_chrf(*score);
   add_ter(*score);
-  add_text(*score);
   add_score_parse_command(*score);
 }
 

@@ -6,7 +6,6 @@
 #include <iostream>
 #include <system_error>
 
-#include "base/check.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "data/nbest_list.h"
@@ -14,11 +13,11 @@
 
 namespace attn {
 
-std::vector<std::string> SearchFlags::assignments() const {
-  std::vector<std::string> all = settings;
-  if (beam) all.push_back("search.beam=" + std::to_string(*beam));
-  if (nbest) all.push_back("search.nbest=" + std::to_string(*nbest));
-  if (alpha) all.push_back("search.alpha=" + format("%.17g", *alpha));
+std::vector<Assignment> SearchFlags::assignments() const {
+  std::vector<Assignment> all = settings;
+  if (beam) all.emplace_back("search.beam=" + std::to_string(*beam));
+  if (nbest) all.emplace_back("search.nbest=" + std::to_string(*nbest));
+  if (alpha) all.emplace_back("search.alpha=" + format("%.17g", *alpha));
   return all;
 }
 
@@ -37,30 +36,22 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
       "--scores", flags.scores, "prefix each output with line number, score and log-probability");
   CLI::Option* list =
       command->add_flag("--nbest-list", flags.nbest_list, kNbestListHelp)->excludes(scores);
-  constexpr int64_t kLargestChunk = 1 << 30;
   command
       ->add_option("--chunk-size", flags.chunk_size,
                    format("input lines per chunk, batched by length (default: %lld; terminal: 1)",
                           static_cast<long long>(flags.chunk_size)))
-      ->check(CLI::Range(int64_t{1}, kLargestChunk));
+      ->check(CLI::PositiveNumber);
   return list;
 }
 
 LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context) {
-  const std::vector<std::string> assignments = flags.assignments();
   LoadedEnsemble loaded =
-      load_ensemble(flags.runs, context.device, assignments, load_model_to_search);
+      load_ensemble(flags.runs, context.device, flags.assignments(), load_model_to_search);
   if (loaded.experiment().data.task != task) {
     throw ConfigError(flags.runs.front().string() +
                       (task == Task::translation
                            ? ": a parser (data.task=parsing); use attn parse"
                            : ": a translator (data.task=translation); use attn translate"));
-  }
-  const SearchConfig& search = loaded.experiment().search;
-  for (const std::string& assignment : assignments) {
-    const std::string path = assigned_path(assignment);
-    require(search.method == SearchMethod::beam || (path != "beam" && path != "search.beam"),
-            "search.beam", search.beam, "requires method=beam; set samples for method=sample");
   }
   if (!flags.tag.empty()) {
     loaded.tokenizers = with_tag(std::move(loaded.tokenizers), flags.tag, "--tag");

@@ -17,7 +17,7 @@ namespace attn {
 
 struct SearchFlags {
   std::vector<std::filesystem::path> runs;  ///< several: an ensemble
-  std::vector<std::string> settings;        ///< assignments of --set
+  std::vector<Assignment> settings;         ///< of --set
   std::optional<int64_t> beam, nbest;
   std::optional<double> alpha;
   std::string tag;                      ///< tag of the sentences (data.tag); empty: none
@@ -26,8 +26,8 @@ struct SearchFlags {
   bool nbest_list = false;
   int64_t chunk_size = 1024;
 
-  /// The settings, with those of the flags: {"beam=5", "search.nbest=4"}.
-  std::vector<std::string> assignments() const;
+  /// The settings, with those of the flags: beam=5, search.nbest=4.
+  std::vector<Assignment> assignments() const;
 };
 
 /// Options of `command` that write to `flags`, which must outlive it. `example` is an example of an

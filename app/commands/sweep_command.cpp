@@ -18,11 +18,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
       "Examples:\n"
       "  attn sweep experiments/table3.json --dry-run\n"
       "  attn sweep experiments/multi30k/table3.json --seeds 3 --only base,A1 --jobs 2\n"
-      "A row's \"set\" is a JSON merge patch on the base. If it changes model.architecture, its "
-      "\"model\"\nreplaces the base's. If it changes another discriminator (data.task, "
-      "data.tokenizer, train.schedule,\ntrain.optimizer, the kind of a mixer or evaluator), "
-      "options "
-      "that the new alternative does\nnot have are dropped.");
+      "docs/howto/sweep.md describes the file.");
   command->add_option("sweep", options->request.file, "sweep file")->required();
   command->add_option("--run", options->request.directory,
                       "sweep directory (default: runs/<name of the file>)");
@@ -56,7 +52,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
                  "with --dry-run: skip FLOPs, time and memory; the texts may be missing")
       ->needs(dry_run);
   command
-      ->add_option("--seconds", options->cost.seconds,
+      ->add_option("--seconds", options->seconds,
                    "with --dry-run: seconds of training the first row")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str()

@@ -30,8 +30,6 @@ void report_cuts(const Translator& translator, bool positions) {
 }
 
 void translate(const SearchFlags& flags, const std::string& prefix_file, const Context& context) {
-  require_no_input({"--output", flags.output},
-                   {{"--input", flags.input}, {"--prefix", prefix_file}});
   std::vector<std::string> prefixes;
   if (!prefix_file.empty()) prefixes = read_lines(prefix_file);
   const auto require_as_many = [&](bool as_many) {

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/find_checkpoint.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
@@ -25,15 +24,9 @@ namespace fs = std::filesystem;
 // does not depend on interruptions.
 std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
   const fs::path folder = RunDirectory(options.run).checkpoints();
-  if (!fs::exists(options.run)) {
-    throw DataError(options.run.string() + ": no such run");
-  }
-  require_input(options.run, {InputKind::run, InputKind::checkpoint});
-  require_no_checkpoint(options.run);
+  require_input(options.run, {InputKind::run});
   const auto any = list_checkpoints(folder);
-  if (any.empty()) {
-    throw DataError(options.run.string() + ": no checkpoints to average");
-  }
+  if (any.empty()) throw DataError(options.run.string() + ": no run with checkpoints");
   const auto result = read_result(options.run);
   const bool described = ModelDirectory(options.run).has_config();
   const TrainConfig config = load_description(described ? options.run : any.back().path).train;
@@ -42,13 +35,9 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
   const auto count = static_cast<int64_t>(all.size());
   const int64_t last = options.at_most ? std::min(options.last, count) : options.last;
   if (last < 1 || last > count) {
-    const std::string other = "; that of step " + std::to_string(any.back().step) +
-                              ", where it was stopped, is " + options.run.string() + "@last";
     throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
-                      counted(count, "consecutive checkpoint") + ", one every " +
-                      std::to_string(config.checkpoint_every) + " steps" +
-                      (count > 0 ? "; use --last " + std::to_string(count) : other) +
-                      " (see train.checkpoint_every and train.keep_last)");
+                      counted(count, "consecutive checkpoint") + "; use --last " +
+                      std::to_string(count) + " (see train.checkpoint_every and train.keep_last)");
   }
   all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(last));
   return all;

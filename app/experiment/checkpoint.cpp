@@ -7,19 +7,16 @@
 #include <set>
 #include <utility>
 
-#include "app/experiment/run_result.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
 #include "base/json_config.h"
-#include "base/safetensors.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
 #include "data/source_features.h"
 #include "data/tokenizer.h"
 #include "kernels/cuda/gpu_kernels.h"
 #include "kernels/fast_path.h"
-#include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
 
@@ -28,35 +25,35 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 4> kEvaluationData = {
-    "data.valid", "data.cache", "data.batch_tokens", "data.max_length"};
-constexpr int64_t kLargestTags = int64_t{1} << 28;
+constexpr std::array<std::string_view, 3> kEvaluationData = {"data.valid", "data.batch_tokens",
+                                                             "data.max_length"};
 
 // Other options would have no effect on the trained weights, or not that of a training run with
 // them.
-void require_evaluation_options(const std::vector<std::string>& assignments) {
-  for (const std::string& assignment : assignments) {
-    const std::string path = assigned_path(assignment), section = path.substr(0, path.find('.'));
+void require_evaluation_options(const std::vector<Assignment>& assignments) {
+  for (const auto& [text, path, value] : assignments) {
+    const std::string section = path.substr(0, path.find('.'));
     const bool trained =
         section == "model" || section == "train" || section == "seed" ||
         (section == "data" && std::ranges::find(kEvaluationData, path) == kEvaluationData.end());
     if (!trained) continue;
-    throw ConfigError("--set " + assignment +
+    throw ConfigError("--set " + text +
                       ": cannot be set for a trained model; only search, runtime, eval, "
-                      "data.valid, data.cache, data.batch_tokens and data.max_length");
+                      "data.valid, data.batch_tokens and data.max_length");
   }
 }
 
-std::vector<std::string> search_assignments(std::vector<std::string> assignments) {
+// With the section of an option that is given without it: search.beam=5 for beam=5.
+std::vector<Assignment> search_assignments(std::vector<Assignment> assignments) {
   const Json runtime = write_config(RuntimeConfig{});
-  for (std::string& assignment : assignments) {
-    const std::string path = assigned_path(assignment), section = path.substr(0, path.find('.'));
+  for (auto& [text, path, value] : assignments) {
+    const std::string section = path.substr(0, path.find('.'));
     if (section == "search" || section == "runtime") continue;
     if (section != path && schema_of<Experiment>().inner.contains(section)) {
-      throw ConfigError("--set " + assignment +
+      throw ConfigError("--set " + text +
                         ": only options of search and runtime can be set for a trained model");
     }
-    assignment.insert(0, runtime.contains(path) ? "runtime." : "search.");
+    path.insert(0, runtime.contains(path) ? "runtime." : "search.");
   }
   return assignments;
 }
@@ -68,8 +65,7 @@ std::shared_ptr<const SourceFeatures> load_features(const ModelDirectory& direct
   std::shared_ptr<const Tokenizer> loaded;
   if (fs::exists(pieces)) loaded = load_tokenizer(pieces);
   return std::make_shared<const SourceFeatures>(
-      parse_feature_names(read_file(names, kLargestTags), names.string()), std::move(loaded),
-      names.string());
+      parse_feature_names(read_file(names), names.string()), std::move(loaded), names.string());
 }
 
 VocabularySizes sizes_of(const DataConfig& data, const Tokenizers& tokenizers) {
@@ -81,23 +77,6 @@ VocabularySizes sizes_of(const DataConfig& data, const Tokenizers& tokenizers) {
   return sizes;
 }
 
-// Throws DataError if a model has more parameters than its file, before it is made: a config may
-// come from anywhere, and its sizes would exhaust the memory.
-void require_weights_of(const ModelConfig& model, const VocabularySizes& sizes,
-                        const fs::path& weights) {
-  const SafetensorsFile file(weights);
-  int64_t stored = 0;
-  for (const TensorView& tensor : file.tensors()) {
-    stored += static_cast<int64_t>(tensor.bytes.size()) / dtype_size(tensor.dtype);
-  }
-  const int64_t described = parameter_count(model, sizes);
-  if (described >= 0 && described <= stored) return;
-  throw DataError(weights.string() + ": " + std::to_string(stored) +
-                  " parameters, but the model of its " + kConfigFile + " has " +
-                  (described < 0 ? "too many" : std::to_string(described)) +
-                  "; the checkpoint belongs to a different config");
-}
-
 // The model of a checkpoint with the runtime options of `experiment`.
 LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
                       torch::Device device) {
@@ -105,8 +84,6 @@ LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
   Experiment trained = load_description(directory);
   trained.runtime = loaded.experiment.runtime;
   loaded.tokenizers = load_tokenizers(directory);
-  require_features(trained.data, loaded.tokenizers, directory.path().string());
-  require_weights_of(trained.model, sizes_of(trained.data, loaded.tokenizers), directory.weights());
   loaded.model = make_model(trained, loaded.tokenizers, device);
   load_weights(directory.weights(), *loaded.model);
   loaded.model->eval();
@@ -132,60 +109,30 @@ std::string edited_text() {
   return text;
 }
 
-[[noreturn]] void differ(const LoadedModel& first, const LoadedModel& other,
-                         const std::string& how) {
-  throw ConfigError(first.directory.path().string() + " and " + other.directory.path().string() +
-                    ": " + how);
-}
-
 // The pieces and their order; the segmentation of the first run's tokenizer is used for all.
-void require_same_vocabulary(const LoadedModel& first, const LoadedModel& other, const char* side,
-                             const Tokenizer& expected, const Tokenizer& found) {
-  const std::string remedy = "; the members of an ensemble must share their vocabularies (data." +
-                             std::string(side) + "_model)";
-  if (expected.size() != found.size()) {
-    differ(first, other,
-           std::string(side) + " vocabularies of " + std::to_string(expected.size()) + " and " +
-               std::to_string(found.size()) + " tokens" + remedy);
-  }
-  if (expected.serialized() == found.serialized()) return;
-  for (int64_t id = 0; id < expected.size(); ++id) {
-    if (expected.piece(id) == found.piece(id)) continue;
-    differ(first, other,
-           "different " + std::string(side) + " vocabularies: token " + std::to_string(id) +
-               " is \"" + expected.piece(id) + "\" and \"" + found.piece(id) + "\"" + remedy);
-  }
-  if (expected.bos() != found.bos() || expected.eos() != found.eos()) {
-    differ(first, other,
-           "different BOS or EOS in the " + std::string(side) + " vocabulary" + remedy);
-  }
+bool same_pieces(const Tokenizer& one, const Tokenizer& other) {
+  bool same = one.size() == other.size() && one.bos() == other.bos() && one.eos() == other.eos();
+  for (int64_t id = 0; same && id < one.size(); ++id) same = one.piece(id) == other.piece(id);
+  return same;
 }
 
 void require_compatible(const LoadedModel& first, const LoadedModel& other) {
-  const DataConfig &expected = first.experiment.data, &found = other.experiment.data;
-  if (expected.task != found.task) {
-    differ(first, other,
-           "data.task " + std::string(enum_name(expected.task)) + " and " +
-               std::string(enum_name(found.task)) + "; an ensemble needs one task");
-  }
-  if (expected.task == Task::parsing && expected.tree_form != found.tree_form) {
-    differ(first, other,
-           "data.tree_form " + std::string(enum_name(expected.tree_form)) + " and " +
-               std::string(enum_name(found.tree_form)) + "; an ensemble needs one form of trees");
-  }
-  require_same_vocabulary(first, other, "source", *first.tokenizers.source,
-                          *other.tokenizers.source);
-  require_same_vocabulary(first, other, "target", *first.tokenizers.target,
-                          *other.tokenizers.target);
-  const auto features_of = [](const LoadedModel& model) {
-    const SourceFeatures* features = model.tokenizers.features.get();
-    return features != nullptr ? features->fingerprint() : 0;
+  const auto require_equal = [&](bool equal, const std::string& what) {
+    if (equal) return;
+    throw ConfigError(first.directory.path().string() + " and " + other.directory.path().string() +
+                      ": different " + what + "; the members of an ensemble must share it");
   };
-  if (features_of(first) != features_of(other)) {
-    differ(first, other,
-           "different tags or word features of the source (data.tag, data.word_classes, "
-           "data.word_pieces); an ensemble needs the same");
-  }
+  const DataConfig &data = first.experiment.data, &other_data = other.experiment.data;
+  require_equal(data.task == other_data.task, "data.task");
+  require_equal(data.task != Task::parsing || data.tree_form == other_data.tree_form,
+                "data.tree_form");
+  const Tokenizers &tokens = first.tokenizers, &other_tokens = other.tokenizers;
+  require_equal(same_pieces(*tokens.source, *other_tokens.source), "source vocabulary");
+  require_equal(same_pieces(*tokens.target, *other_tokens.target), "target vocabulary");
+  const auto features_of = [](const Tokenizers& of) {
+    return of.features ? of.features->fingerprint() : 0;
+  };
+  require_equal(features_of(tokens) == features_of(other_tokens), "source features");
 }
 
 LoadedEnsemble combined(std::vector<LoadedModel> members) {
@@ -224,42 +171,19 @@ void save_description(const ModelDirectory& directory, const Experiment& experim
 }
 
 Tokenizers load_tokenizers(const ModelDirectory& directory) {
-  for (const fs::path& file :
-       {directory.shared_tokenizer(), directory.source_tokenizer(), directory.target_tokenizer(),
-        directory.features(), directory.pieces(), directory.tags()}) {
-    require_regular_file(file);  // opening a pipe would wait for its writer
-  }
   Tokenizers loaded;
   if (fs::exists(directory.shared_tokenizer())) {
     loaded.source = loaded.target = load_tokenizer(directory.shared_tokenizer());
   } else {
-    if (!fs::exists(directory.source_tokenizer())) {
-      throw DataError(directory.path().string() +
-                      ": has no vocabulary (tokenizer.model, or source.model and target.model); "
-                      "restore it, for example from one of the run's checkpoints");
-    }
     loaded.source = load_tokenizer(directory.source_tokenizer());
     loaded.target = load_tokenizer(directory.target_tokenizer());
   }
   loaded.features = load_features(directory);
   if (const fs::path tags = directory.tags(); fs::exists(tags)) {
-    loaded.tags = std::make_shared<const TagDictionary>(
-        parse_tag_dictionary(read_file(tags, kLargestTags), tags.string()));
+    loaded.tags =
+        std::make_shared<const TagDictionary>(parse_tag_dictionary(read_file(tags), tags.string()));
   }
   return loaded;
-}
-
-void require_features(const DataConfig& data, const Tokenizers& tokenizers,
-                      const std::string& place) {
-  const SourceFeatures* features = tokenizers.features.get();
-  if (!data.has_features() && features == nullptr) return;
-  const bool complete = data.has_features() && features != nullptr &&
-                        data.word_classes == !features->names().classes.empty() &&
-                        (data.word_pieces > 0) == (features->pieces() != nullptr);
-  if (complete) return;
-  throw DataError(place +
-                  ": features.txt and pieces.model do not match data.word_classes, "
-                  "data.word_pieces and data.tag of config.json; restore the files");
 }
 
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
@@ -272,14 +196,14 @@ std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tok
 }
 
 LoadedModel load_model(const fs::path& path, torch::Device device,
-                       const std::vector<std::string>& assignments) {
+                       const std::vector<Assignment>& assignments) {
   require_evaluation_options(assignments);
   const ModelDirectory directory = find_checkpoint(path);
   return load_with(directory, load_description(directory, assignments), device);
 }
 
 LoadedModel load_model_to_search(const fs::path& path, torch::Device device,
-                                 const std::vector<std::string>& assignments) {
+                                 const std::vector<Assignment>& assignments) {
   const ModelDirectory directory = find_checkpoint(path);
   const Experiment described = load_description(directory);
   Json json = write_config(described);  // with all options of the evaluators, so that they stay
@@ -329,7 +253,7 @@ std::string LoadedEnsemble::description() const {
 }
 
 LoadedEnsemble load_ensemble(std::span<const fs::path> paths, torch::Device device,
-                             const std::vector<std::string>& assignments, LoadModel* load) {
+                             const std::vector<Assignment>& assignments, LoadModel* load) {
   std::vector<LoadedModel> members;
   for (const fs::path& path : paths) members.push_back(load(path, device, assignments));
   return combined(std::move(members));

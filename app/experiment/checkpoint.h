@@ -29,11 +29,6 @@ void save_description(const ModelDirectory& directory, const Experiment& experim
 /// Loads the tokenizers that save_description wrote. Throws ConfigError or DataError.
 Tokenizers load_tokenizers(const ModelDirectory& directory);
 
-/// Throws DataError starting with `place` unless the tokenizers have the features that the options
-/// ask for, and no others.
-void require_features(const DataConfig& data, const Tokenizers& tokenizers,
-                      const std::string& place);
-
 /// Creates the model of an experiment for these vocabularies, on the device, with weights
 /// initialized from torch's default generator. Applies the kernels of its runtime.
 std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tokenizers& tokenizers,
@@ -51,12 +46,12 @@ struct LoadedModel {
 /// The assignments override options of the experiment, including runtime, but not the model's
 /// shape. Throws ConfigError or DataError.
 LoadedModel load_model(const std::filesystem::path& path, torch::Device device,
-                       const std::vector<std::string>& assignments = {});
+                       const std::vector<Assignment>& assignments = {});
 
 /// The same for translate and parse. Assignments may only set options of search ("beam=5" or
 /// "search.beam=5") and runtime ("runtime.kernels=off"); evaluators keep their options.
 LoadedModel load_model_to_search(const std::filesystem::path& path, torch::Device device,
-                                 const std::vector<std::string>& assignments);
+                                 const std::vector<Assignment>& assignments);
 
 /// check_fast_paths(), once in this process for models of this config, then logs what runs as it is
 /// read: fast paths that are off, and options that they do not compute. Throws ConfigError.
@@ -80,8 +75,8 @@ struct LoadedEnsemble {
 /// Loads each with `load`: load_model or load_model_to_search. Throws ConfigError naming two runs
 /// whose tasks, tree forms or vocabularies differ.
 using LoadModel = LoadedModel(const std::filesystem::path& path, torch::Device device,
-                              const std::vector<std::string>& assignments);
+                              const std::vector<Assignment>& assignments);
 LoadedEnsemble load_ensemble(std::span<const std::filesystem::path> paths, torch::Device device,
-                             const std::vector<std::string>& assignments, LoadModel* load);
+                             const std::vector<Assignment>& assignments, LoadModel* load);
 
 }  // namespace attn

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
-#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -35,23 +34,13 @@ void validate_part(const Part& part, const std::string& place) {
 }
 
 Json read_json(const fs::path& file) {
-  const std::string text = read_file(file, kMaxConfigBytes);
-  const std::string_view content = without_byte_order_mark(text);
-  const size_t begin = std::min(content.find_first_not_of(" \t\r\n"), content.size());
-  // In a file of another kind, such as weights, the place of the first error says nothing.
-  if (!content.substr(begin).starts_with('{') && !Json::accept(text)) {
-    throw ConfigError(file.string() + ": not JSON; expected a config, a JSON object");
-  }
-  return parse_json(text, file.string());
+  return parse_json(read_file(file), file.string());
 }
 
 // Merges the files of "base" into `config`, in order, then `json`.
 void apply_with_base(Json& config, Json json, const std::string& name, const fs::path& folder,
                      int depth) {
   if (!json.is_object()) throw ConfigError(name + ": the config must be an object");
-  if (depth > 0 && is_sweep_file(json)) {
-    throw ConfigError(name + ": a sweep, not a config; \"base\" and \"patch\" name configs");
-  }
   if (const auto base = json.find("base"); base != json.end()) {
     const Json files = base->is_array() ? *base : Json::array({*base});
     if (depth >= kMaxChain)
@@ -73,29 +62,16 @@ void apply_with_base(Json& config, Json json, const std::string& name, const fs:
   apply_patch(config, json, schema_of<Experiment>());
 }
 
-// An object or another value of JSON; null if it is none, such as a name without quotes.
-Json value_of(const std::string& assignment) {
-  const size_t equals = assignment.find('=');
-  if (equals == std::string::npos) return {};
-  const Json value = Json::parse(assignment.substr(equals + 1), nullptr, false);
-  return value.is_discarded() ? Json() : value;
-}
-
-// An assignment to a tag replaces its object and would silently undo earlier assignments to it.
-void require_tag_first(const std::vector<std::string>& assignments, size_t at) {
-  const std::string section = assigned_section(assignments[at]);
-  if (section.empty()) return;
-  for (size_t i = 0; i < at; ++i) {
-    if (!is_within(assigned_path(assignments[i]), section)) continue;
-    throw ConfigError("--set " + assignments[at] + ": replaces " + section +
-                      "; put it before --set " + assignments[i]);
-  }
-}
-
-void apply_assignments(Json& config, const std::vector<std::string>& assignments) {
-  for (size_t i = 0; i < assignments.size(); ++i) {
-    require_tag_first(assignments, i);
-    set_path(config, assignments[i], schema_of<Experiment>());
+void apply_assignments(Json& config, const std::vector<Assignment>& assignments) {
+  for (const Assignment& assignment : assignments) {
+    // An assignment to a tag replaces its object, and would silently undo earlier ones to it.
+    const std::string section = assigned_section(assignment);
+    for (auto earlier = assignments.data(); !section.empty() && earlier < &assignment; ++earlier) {
+      if (!is_within(earlier->path, section)) continue;
+      throw ConfigError("--set " + assignment.text + ": replaces " + section +
+                        "; put it before --set " + earlier->text);
+    }
+    set_path(config, assignment, schema_of<Experiment>());
   }
 }
 
@@ -114,14 +90,10 @@ void fill_in_search(Json& eval, const SearchConfig& search) {
 
 // The place of an error in an option: the assignment that set it, else the config.
 std::string place_of(const std::string& message, const std::string& name,
-                     const std::vector<std::string>& assignments) {
-  const bool assigned =
-      std::any_of(assignments.begin(), assignments.end(), [&](const std::string& assignment) {
-        const std::string path = assigned_path(assignment);
-        // Also for an option within the assigned one: "eval[0].beam: …".
-        return message.starts_with(path) && std::string_view(":.[").find(message.substr(
-                                                path.size(), 1)) != std::string_view::npos;
-      });
+                     const std::vector<Assignment>& assignments) {
+  const std::string path = message.substr(0, message.find(':'));
+  const bool assigned = std::ranges::any_of(
+      assignments, [&](const Assignment& one) { return is_within(path, one.path); });
   return assigned ? "--set " : name + ": ";
 }
 
@@ -162,7 +134,7 @@ void drop_diverse_search(Json& config) {
 }
 
 Experiment read_merged(Json merged, const std::string& name,
-                       const std::vector<std::string>& assignments) {
+                       const std::vector<Assignment>& assignments) {
   Experiment experiment;
   try {
     drop_diverse_search(merged);
@@ -267,22 +239,22 @@ std::string option_path(std::string_view name) {
   return "";
 }
 
-std::string assigned_section(const std::string& assignment) {
-  const std::string path = assigned_path(assignment);
+std::string assigned_section(const Assignment& assignment) {
+  const std::string& path = assignment.path;
   const size_t dot = path.find('.');
   const auto section = schema_of<Experiment>().inner.find(path.substr(0, dot));
   if (section == schema_of<Experiment>().inner.end()) return "";
   for (const ConfigSchema::Tag& tag : section->second.tags) {
     if (!tag.replaces) continue;
-    const bool sets = dot == path.npos ? value_of(assignment).contains(tag.name)
-                                       : path.substr(dot + 1) == tag.name;
+    const bool sets =
+        dot == path.npos ? assignment.value.contains(tag.name) : path.substr(dot + 1) == tag.name;
     if (sets) return section->first;
   }
   return "";
 }
 
 Experiment resolve_experiment(const std::vector<Json>& patches, const std::string& name,
-                              const fs::path& folder, const std::vector<std::string>& assignments) {
+                              const fs::path& folder, const std::vector<Assignment>& assignments) {
   Json merged = Json::object();
   for (const Json& patch : patches) apply_with_base(merged, patch, name, folder, 0);
   apply_assignments(merged, assignments);
@@ -290,23 +262,24 @@ Experiment resolve_experiment(const std::vector<Json>& patches, const std::strin
 }
 
 Experiment read_resolved(Json json, const std::string& name,
-                         const std::vector<std::string>& assignments) {
+                         const std::vector<Assignment>& assignments) {
   apply_assignments(json, assignments);
   return read_merged(std::move(json), name, assignments);
 }
 
 Experiment load_description(const ModelDirectory& directory,
-                            const std::vector<std::string>& assignments) {
+                            const std::vector<Assignment>& assignments) {
   const fs::path file = directory.config();
-  require_regular_file(file);  // opening a pipe would wait for its writer
+  Json json;
   try {
-    Experiment described = read_resolved(read_json(file), file.string());
+    json = read_json(file);
+    Experiment described = read_resolved(json, file.string());
     if (assignments.empty()) return described;
   } catch (const ConfigError& error) {  // in a file that attn wrote
     throw DataError(std::string(error.what()) + "; restore the file, or delete " +
                     directory.path().string() + " to retrain the run");
   }
-  return read_resolved(read_json(file), file.string(), assignments);
+  return read_resolved(std::move(json), file.string(), assignments);
 }
 
 Json write_experiment(const Experiment& experiment) {
@@ -328,7 +301,7 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
   return nullptr;
 }
 
-Experiment load_experiment(const fs::path& file, const std::vector<std::string>& assignments) {
+Experiment load_experiment(const fs::path& file, const std::vector<Assignment>& assignments) {
   require_input(file, {InputKind::config});
   return resolve_experiment({read_json(file)}, file.string(), file.parent_path(), assignments);
 }

@@ -124,13 +124,13 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
 /// alternative does not have. The result is read strictly and validated. Throws ConfigError or
 /// DataError.
 Experiment load_experiment(const std::filesystem::path& file,
-                           const std::vector<std::string>& assignments = {});
+                           const std::vector<Assignment>& assignments = {});
 
 /// The same from patches, merged in order. `name` is for messages; paths in "base" are relative to
 /// `folder`.
 Experiment resolve_experiment(const std::vector<Json>& patches, const std::string& name,
                               const std::filesystem::path& folder,
-                              const std::vector<std::string>& assignments = {});
+                              const std::vector<Assignment>& assignments = {});
 
 /// The path of the option with this name or path outside eval: "model.heads" for "heads"; "" if
 /// there is none.
@@ -138,7 +138,7 @@ std::string option_path(std::string_view name);
 
 /// The section whose options a --set resets to the defaults, since it sets its tag: "model" for
 /// model.architecture=recurrent or model={"architecture": …}; "" for others.
-std::string assigned_section(const std::string& assignment);
+std::string assigned_section(const Assignment& assignment);
 
 /// JSON that load_experiment reads back as the same experiment. Search options of evaluators are
 /// omitted if equal to those in "search", so that they still inherit it when it changes.
@@ -146,11 +146,11 @@ Json write_experiment(const Experiment& experiment);
 
 /// Reads the output of write_experiment or write_config and applies the assignments.
 Experiment read_resolved(Json json, const std::string& name,
-                         const std::vector<std::string>& assignments = {});
+                         const std::vector<Assignment>& assignments = {});
 
 /// The same from config.json of a run or a checkpoint. Throws DataError with the remedy for an
 /// invalid file, which attn wrote, and ConfigError for an invalid assignment.
 Experiment load_description(const ModelDirectory& directory,
-                            const std::vector<std::string>& assignments = {});
+                            const std::vector<Assignment>& assignments = {});
 
 }  // namespace attn

@@ -85,10 +85,6 @@ fs::path find_checkpoint(const fs::path& path) {
   if (run.has_weights()) return path;
   const ModelDirectory averaged(run.averaged());
   if (averaged.has_weights()) return averaged.path();
-  if (const auto left = interrupted_replacement(averaged.path())) {
-    throw DataError(left->string() + ": left under this name when `attn average` was killed; run " +
-                    "it again, or rename this to " + averaged.path().filename().string());
-  }
   if (!fs::exists(path)) throw DataError(path.string() + ": no such run or checkpoint");
   require_input(path, {InputKind::run, InputKind::checkpoint});
   if (!fs::is_directory(path)) {
@@ -100,14 +96,6 @@ fs::path find_checkpoint(const fs::path& path) {
   if (const auto last = last_checkpoint(run)) return *last;
   throw DataError(path.string() + ": neither a checkpoint (no " + std::string(kWeightsFile) +
                   ") nor a run with checkpoints; train one with `attn train`");
-}
-
-void require_no_checkpoint(const fs::path& path) {
-  const auto selector = selector_of(path);
-  if (!selector && !ModelDirectory(path).has_weights()) return;
-  const RunDirectory run = selector ? selector->run : RunDirectory::of_checkpoint(path);
-  throw ConfigError(path.string() + ": a checkpoint, not a run; give the run, " +
-                    run.path().string());
 }
 
 std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {

@@ -20,9 +20,6 @@ inline constexpr const char* kModelArgument =
 /// the last. Throws ConfigError or DataError.
 std::filesystem::path find_checkpoint(const std::filesystem::path& path);
 
-/// Throws ConfigError if `path` is a checkpoint or RUN@best instead of a run.
-void require_no_checkpoint(const std::filesystem::path& path);
-
 /// The newest checkpoint whose files are whole and have their checksums; std::nullopt before the
 /// first. Throws DataError if none of the checkpoints is valid, or if a run with a result has none.
 std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run);

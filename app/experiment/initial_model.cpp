@@ -5,7 +5,7 @@
 #include "app/experiment/find_checkpoint.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
-#include "base/enum_names.h"
+#include "base/check.h"
 #include "base/error.h"
 #include "data/corpus_check.h"
 #include "data/parsing/tag_dictionary.h"
@@ -15,36 +15,14 @@
 namespace attn {
 namespace {
 
-constexpr size_t kMaxNotes = 12;
-
-/// The error of finding or reading the checkpoint, with the name of the option.
-template <class Work>
-auto naming_the_option(Work work) {
-  try {
-    return work();
-  } catch (const ConfigError& error) {
-    throw ConfigError(std::string("train.init_from: ") + error.what());
-  } catch (const DataError& error) {
-    throw DataError(std::string("train.init_from: ") + error.what());
-  }
-}
-
 // The forms "tags" and "in_order" have the same symbols in different order, so that their
 // vocabularies do not tell them apart.
 void require_same_task(const ModelDirectory& directory, const DataConfig& data) {
-  const DataConfig checkpoint = naming_the_option([&] { return load_description(directory); }).data;
-  const auto differ = [&](const std::string& option, std::string_view of_checkpoint,
-                          std::string_view of_config) {
-    throw ConfigError("train.init_from: " + directory.path().string() + ": " + option + " is " +
-                      std::string(of_checkpoint) + ", not " + std::string(of_config) +
-                      " as here; give another checkpoint, or set " + option + "=" +
-                      std::string(of_checkpoint));
-  };
-  if (checkpoint.task != data.task)
-    differ("data.task", enum_name(checkpoint.task), enum_name(data.task));
-  if (data.task == Task::parsing && checkpoint.tree_form != data.tree_form) {
-    differ("data.tree_form", enum_name(checkpoint.tree_form), enum_name(data.tree_form));
-  }
+  const DataConfig checkpoint = load_description(directory).data;
+  const bool same = checkpoint.task == data.task &&
+                    (data.task != Task::parsing || checkpoint.tree_form == data.tree_form);
+  require(same, "train.init_from", directory.path().string(),
+          "is of another data.task or data.tree_form");
 }
 
 // The tags of words in the training trees. Requires all symbols to be in the vocabulary.
@@ -59,16 +37,16 @@ std::shared_ptr<const TagDictionary> known_tags(const DataConfig& text, const To
 }  // namespace
 
 InitialModel::InitialModel(const std::string& path)
-    : directory_(naming_the_option([&] { return find_checkpoint(path); })),
-      tokenizers_(naming_the_option([&] { return load_tokenizers(directory_); })) {}
+    : directory_(find_checkpoint(path)), tokenizers_(load_tokenizers(directory_)) {}
 
 DataConfig InitialModel::with_vocabularies(DataConfig data) const {
   require_same_task(directory_, data);
   const bool shared = tokenizers_.source == tokenizers_.target;
-  if (data.source_model.empty() && data.target_model.empty() && shared != data.shared_vocabulary) {
-    throw ConfigError("train.init_from: " + directory_.path().string() + ": its vocabulary is " +
-                      (shared ? "" : "not ") + "shared, unlike data.shared_vocabulary");
-  }
+  require(
+      !data.source_model.empty() || !data.target_model.empty() || shared == data.shared_vocabulary,
+      "train.init_from", directory_.path().string(),
+      std::string("its vocabulary is ") + (shared ? "" : "not ") +
+          "shared, unlike data.shared_vocabulary");
   if (data.source_model.empty()) {
     data.source_model =
         (shared ? directory_.shared_tokenizer() : directory_.source_tokenizer()).string();
@@ -120,19 +98,12 @@ std::vector<std::string> InitialModel::load_into(Seq2SeqModel& model, const Toke
   for (const std::string& path : changed_paths(before, now)) {
     lines.push_back("  model." + path + " differs from the checkpoint's config");
   }
-  for (size_t i = 0; i < std::min(result.notes.size(), kMaxNotes); ++i) {
-    lines.push_back("  " + result.notes[i]);
-  }
-  if (result.notes.size() > kMaxNotes) {
-    lines.push_back("  … and " + std::to_string(result.notes.size() - kMaxNotes) + " more");
-  }
+  for (const std::string& note : result.notes) lines.push_back("  " + note);
   return lines;
 }
 
 Tokenizers stored_tokenizers(const ModelDirectory& run, const Experiment& experiment) {
-  Tokenizers tokenizers = load_tokenizers(run);
-  require_features(experiment.data, tokenizers, run.path().string());
-  return with_tag(std::move(tokenizers), experiment.data.tag, "data.tag");
+  return with_tag(load_tokenizers(run), experiment.data.tag, "data.tag");
 }
 
 Tokenizers training_tokenizers(const Experiment& experiment, const DataConfig& text,

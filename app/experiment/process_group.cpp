@@ -26,8 +26,7 @@
 namespace attn {
 namespace {
 
-// What processes say of themselves to find their neighbours. Linux has the mask of cores; elsewhere
-// a process is not bound.
+// What processes say of themselves to find their neighbours.
 struct Placement {
   std::array<char, 256> host{};
   std::bitset<4096> cores;
@@ -36,15 +35,10 @@ struct Placement {
 Placement own_placement() {
   Placement own;
   ::gethostname(own.host.data(), own.host.size() - 1);
-#ifdef __linux__
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  if (::sched_getaffinity(0, sizeof mask, &mask) == 0) {
-    for (size_t i = 0; i < CPU_SETSIZE; ++i) own.cores[i] = CPU_ISSET(i, &mask) != 0;
-    return own;
-  }
-#endif
-  for (int64_t i = 0; i < ::sysconf(_SC_NPROCESSORS_ONLN); ++i) own.cores.set(i);
+  ::sched_getaffinity(0, sizeof mask, &mask);
+  for (size_t i = 0; i < CPU_SETSIZE; ++i) own.cores[i] = CPU_ISSET(i, &mask) != 0;
   return own;
 }
 
@@ -162,9 +156,6 @@ int with_processes(const Context& context,
     if (const auto wrong = wrong_launch(*launch, has_mpi())) throw ConfigError(*wrong);
     world = launch->torchrun ? join_torchrun(*launch) : join_mpi();
     if (world->size() > 1) {
-      if (launch->torchrun && launch->rank == 0 && context.device.is_cpu()) {
-        std::cerr << "gradients go through torchrun's store; on CPUs, mpirun is faster\n";
-      }
       return run_together(std::move(world), context, work);
     }
     world->leave();

@@ -123,9 +123,9 @@ std::vector<size_t> first_equivalent_runs(std::span<const Experiment> configs) {
 }
 
 void require_resumable(const std::filesystem::path& run, const Experiment& before,
-                       const Experiment& now, std::span<const std::string> changes) {
+                       const Experiment& now, std::span<const Assignment> changes) {
   auto conflicts = resume_conflicts(before, now);
-  for (const std::string& change : changes) std::erase(conflicts, assigned_path(change));
+  for (const Assignment& change : changes) std::erase(conflicts, change.path);
   if (const auto facts = read_run_file(run); facts && facts->contains("data_key")) {
     std::erase(conflicts, "data.train");
   }
@@ -146,12 +146,12 @@ void require_resumable(const std::filesystem::path& run, const Experiment& befor
                     "or start a new run with --run");
 }
 
-void require_changeable(std::span<const std::string> assignments) {
-  for (const std::string& assignment : assignments) {
-    if (is_changeable(assigned_path(assignment))) continue;
+void require_changeable(std::span<const Assignment> changes) {
+  for (const Assignment& change : changes) {
+    if (is_changeable(change.path)) continue;
     std::string names;
     for (const std::string_view name : kChangeable) names.append(names.empty() ? "" : ", ") += name;
-    throw ConfigError("--change " + assignment + ": only " + names +
+    throw ConfigError("--change " + change.text + ": only " + names +
                       " can change while a run is trained; start a new run with --set");
   }
 }
@@ -170,12 +170,6 @@ Json changes_at(int64_t step, const Experiment& before, const Experiment& now) {
                        {"after", Json::parse(is->second)}});
   }
   return changes;
-}
-
-void require_new_run(const std::filesystem::path& run) {
-  if (!RunDirectory(run).has_run()) return;
-  throw ConfigError(run.string() +
-                    ": the run exists; use --resume to resume it, or another directory with --run");
 }
 
 std::vector<std::string> row_conflicts(const std::filesystem::path& run, Experiment row) {

@@ -26,11 +26,11 @@ std::vector<std::string> result_conflicts(const Experiment& before, const Experi
 std::vector<size_t> first_equivalent_runs(std::span<const Experiment> configs);
 
 /// Throws ConfigError if the run's config, `before`, differs from `now` in an option that changes
-/// the updates and is not among `changes` (path=value). Its tokenizers may differ before the first
+/// the updates and is not among `changes`. Its tokenizers may differ before the first
 /// checkpoint. Its texts may have moved: another training text is refused later, by its hash, and
 /// another validation text restarts the choice of the best checkpoint.
 void require_resumable(const std::filesystem::path& run, const Experiment& before,
-                       const Experiment& now, std::span<const std::string> changes = {});
+                       const Experiment& now, std::span<const Assignment> changes = {});
 
 /// The options that may change from one update to the next, by `attn train --resume --change`.
 inline constexpr std::string_view kChangeable[] = {
@@ -38,13 +38,10 @@ inline constexpr std::string_view kChangeable[] = {
     "train.accumulate",    "data.batch_tokens",         "train.steps"};
 
 /// Throws ConfigError for an assignment to another option.
-void require_changeable(std::span<const std::string> assignments);
+void require_changeable(std::span<const Assignment> changes);
 
 /// The changes of those options: [{"step", "option", "before", "after"}], as run.json has them.
 Json changes_at(int64_t step, const Experiment& before, const Experiment& now);
-
-/// Throws ConfigError if the directory has a run that is not to be resumed.
-void require_new_run(const std::filesystem::path& run);
 
 /// Paths in which the config of a trained run differs from its sweep row: result_conflicts if the
 /// run has finished, else resume_conflicts. Ignores the seed, and tokenizers that the row does not

@@ -25,8 +25,6 @@ namespace fs = std::filesystem;
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kLongestName = 1000;
-
 // "process 12 on node7", for the message to others.
 std::string own_name() {
   std::array<char, 256> host{};
@@ -36,8 +34,7 @@ std::string own_name() {
 
 // The content of a JSON file; null if it is not valid JSON.
 Json json_of(const fs::path& path) {
-  if (!fs::is_regular_file(path) || fs::file_size(path) > kMaxConfigBytes) return {};
-  return Json::parse(read_file(path, kMaxConfigBytes), nullptr, false);
+  return fs::is_regular_file(path) ? Json::parse(read_file(path), nullptr, false) : Json();
 }
 
 bool is_config_file(const Json& json) {
@@ -53,11 +50,8 @@ bool is_plan(const Json& json) {
 
 // Whether attn has written the run: a config.json alone may be anybody's.
 bool is_written_run(const RunDirectory& run) {
-  const Json facts = json_of(run.run_file());
-  if (facts.is_object() && facts.contains("libtorch")) return true;
-  if (!fs::is_regular_file(run.lock()) || fs::file_size(run.lock()) > kMaxConfigBytes) return false;
-  const std::string holder = read_file(run.lock());
-  return holder.empty() || holder.starts_with("process ");
+  return fs::exists(run.run_file()) || fs::exists(run.lock()) || fs::exists(run.change()) ||
+         !list_checkpoints(run.checkpoints()).empty();
 }
 
 const char* noun_of(InputKind kind) {
@@ -105,7 +99,7 @@ RunLock::RunLock(const fs::path& directory, double patience_seconds) {
     }
     if (Clock::now() >= until) {
       ::close(file_);
-      const std::string holder = read_file(path, kLongestName);
+      const std::string holder = read_file(path);
       throw DataError(directory.string() + ": another process is training this run" +
                       (holder.empty() ? "" : " (" + holder + ")") +
                       "; wait for it, or use another directory with --run");
@@ -151,10 +145,8 @@ void require_input(const fs::path& path, const std::vector<InputKind>& expected)
 void require_place(const fs::path& directory, InputKind kind) {
   if (!fs::exists(directory)) return;
   require_input(directory, {kind});
-  const RunDirectory run(directory);
   const bool written = kind == InputKind::run
-                           ? is_written_run(run) || fs::exists(run.change()) ||
-                                 !list_checkpoints(run.checkpoints()).empty()
+                           ? is_written_run(directory)
                            : kind_of(directory) == kind || kind_of(directory / "tune") == kind;
   if (fs::is_directory(directory) && (written || fs::is_empty(directory))) return;
   throw ConfigError(directory.string() + ": exists and is not " + noun_of(kind) +

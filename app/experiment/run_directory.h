@@ -1,28 +1,9 @@
-// The layout of a run directory, its lock, and what kind of directory or file a path is: one that
-// was given to the wrong command is named for what it is, and nothing is written over what this
-// program has not written. The names inside RUN/checkpoints are in train/checkpoint_store.
-//
-// clang-format off
-//   RUN/config.json                    the resolved experiment
-//   RUN/tokenizer.model                or source.model and target.model, as in each checkpoint
-//   RUN/tags.txt                       parsing: the tags of words in training
-//   RUN/features.txt, RUN/pieces.model   the features of source tokens, if there are any
-//   RUN/run.json                       command line, commit, versions, hardware, data hashes
-//   RUN/log.txt, RUN/metrics.jsonl     log and metrics
-//   RUN/result.json                    final results
-//   RUN/eval/                          outputs of the evaluators
-//   RUN/checkpoints/step-00000500/     model.safetensors, optimizer.safetensors, config.json, tokenizers
-//   RUN/checkpoints/best               name of the best checkpoint
-//   RUN/averaged/                      averaged checkpoint (attn average)
-//   RUN/report.md …                    written by `attn report` and tools/report: kReportFiles
-//   RUN/change.txt                     how the program was changed that trains it (attn sweep)
-//   RUN/heads.json                     statistics of heads (attn heads), for the sweep's report
-//   RUN/cache/                         encoded corpora, safe to delete
-//   RUN/lock                           locked by the process that trains the run
-// clang-format on
+// The files of a run directory (docs/reference/run-directory.md), its lock, and what kind of
+// directory or file a path is: one that was given to the wrong command is named for what it is, and
+// nothing is written over what this program has not written. The names inside RUN/checkpoints are
+// in train/checkpoint_store.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -33,15 +14,8 @@
 
 namespace attn {
 
-/// What `attn report` writes into the directory of a run or a sweep, and tools/report beside it.
-inline constexpr std::array kReportFiles = {"report.md",  "report.json", "rows.csv",    "runs.csv",
-                                            "curves.csv", "table.tex",   "report.html", "figures"};
-
 /// File name of the resolved experiment in a run or a checkpoint.
 inline constexpr const char* kConfigFile = "config.json";
-
-/// Largest config, sweep file or resolved experiment that is read, in bytes.
-inline constexpr int64_t kMaxConfigBytes = 1 << 24;
 
 /// A directory with a model: a run, a checkpoint or an average. It is self-contained and can be
 /// moved.

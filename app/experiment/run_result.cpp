@@ -6,9 +6,9 @@
 
 #include "app/experiment/experiment.h"
 #include "app/experiment/run_directory.h"
-#include "app/machine/shell.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "data/corpus.h"
 #include "model/size.h"
 
@@ -17,17 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kLargestResult = 1 << 24;
-constexpr int64_t kLargestRunFile = 1 << 24;
-constexpr int64_t kLargestMetrics = int64_t{1} << 31;
-
 // `use` of the content of a file in a run directory. Throws DataError if it is not as attn wrote
 // it.
 template <class Use>
-auto use_written(const fs::path& path, int64_t limit, Use use) {
-  require_regular_file(path);  // reading a pipe would wait
+auto use_written(const fs::path& path, Use use) {
   try {
-    return use(parse_json(read_file(path, limit), path.filename().string()));
+    return use(parse_json(read_file(path), path.filename().string()));
   } catch (const ConfigError& error) {
     throw DataError(path.string() + ": corrupt (" + error.what() +
                     "); delete it, then resume the run");
@@ -83,7 +78,7 @@ void write_result(const RunDirectory& run, const RunResult& result) {
 std::optional<RunResult> read_result(const RunDirectory& run) {
   const fs::path path = run.result();
   if (!fs::exists(path)) return {};
-  return use_written(path, kLargestResult, [](const Json& json) {
+  return use_written(path, [](const Json& json) {
     RunResult result;
     read_config(result, json);
     return result;
@@ -102,7 +97,7 @@ std::optional<RunResult> finished_result(const RunDirectory& run, const TrainCon
 std::optional<Json> read_run_file(const RunDirectory& run) {
   const fs::path path = run.run_file();
   if (!fs::exists(path)) return {};
-  return use_written(path, kLargestRunFile, [](Json json) {
+  return use_written(path, [](Json json) {
     if (!json.is_object()) throw ConfigError("expected an object");
     return json;
   });
@@ -117,9 +112,7 @@ std::string as_read(const RunDirectory& run) {
   if (const auto result = read_result(run)) {
     names.insert(result->as_read.begin(), result->as_read.end());
   }
-  std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-  return list;
+  return joined(names, ", ");
 }
 
 std::string changes_of(const RunDirectory& run) {
@@ -156,8 +149,7 @@ int64_t step_of(const Json& record) {
 std::vector<Json> read_metrics(const RunDirectory& run) {
   std::vector<Json> records;
   if (!fs::exists(run.metrics())) return records;
-  require_regular_file(run.metrics());
-  for (const std::string& line : read_lines(run.metrics(), ByteOrderMark::drop, kLargestMetrics)) {
+  for (const std::string& line : read_lines(run.metrics())) {
     Json record = Json::parse(line, nullptr, false);
     if (is_record(record)) records.push_back(std::move(record));
   }
@@ -199,11 +191,6 @@ double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
         {.source = corpus.source_length(i) + 1, .target = corpus.target_length(i) + 1});
   }
   return 3 * sum;
-}
-
-std::string stop_line(const fs::path& run, int64_t step) {
-  return "stopped at step " + std::to_string(step) +
-         ", checkpoint saved; resume with: attn train " + shell_word(run.string()) + " --resume";
 }
 
 std::string last_error(const fs::path& log, std::uintmax_t begin) {

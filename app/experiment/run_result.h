@@ -158,9 +158,6 @@ double epoch_flops(const EncodedCorpus& corpus, const ModelConfig& model,
 /// with more than dashes (launchers print rules); "" if there is none.
 std::string last_error(const std::filesystem::path& log, std::uintmax_t begin);
 
-/// "stopped at step 7, checkpoint saved; resume with …".
-std::string stop_line(const std::filesystem::path& run, int64_t step);
-
 /// Appends "failed: WHY" to a log. Errors are ignored.
 void log_failure(const std::filesystem::path& log, const std::string& why) noexcept;
 

@@ -1,9 +1,8 @@
 #include "app/experiment/train.h"
 
-#include <array>
 #include <iostream>
+#include <memory>
 #include <optional>
-#include <string_view>
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/process_group.h"
@@ -17,66 +16,38 @@
 #include "app/machine/version.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "train/checkpoint_store.h"
 
 namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The last step of a finished run whose checkpoints, or last optimizer state, were deleted.
-// std::nullopt if there are steps left to train or a checkpoint to resume from. If only the last
-// weights are missing, training resumes from the checkpoint before.
-std::optional<int64_t> finished_by_result(const fs::path& run, const Experiment& experiment) {
-  const auto result = finished_result(run, experiment.train);
-  if (!result || !result_conflicts(load_description(run), experiment).empty()) return std::nullopt;
-  const fs::path checkpoints = RunDirectory(run).checkpoints();
-  const auto last = latest_checkpoint(checkpoints);
-  const std::array<std::string_view, 2> weights = {kWeightsFile, kConfigFile};
-  const auto usable = latest_checkpoint(checkpoints, weights);
-  const bool has_last_step = last && last->step >= result->step;
-  const bool lost_last_weights = last && !(usable && usable->step >= result->step);
-  return has_last_step || lost_last_weights ? std::nullopt : std::optional(result->step);
-}
+struct PlannedTraining {
+  fs::path run;
+  bool started = false;
+  Experiment experiment;
+  std::optional<RunResult> result;   // of a run that is finished according to the config
+  std::vector<std::string> changed;  // options with which it would have another result
 
-int report_finished(const fs::path& run, int64_t step) {
-  if (const auto result = read_result(run); result && result->end == RunEnd::diverged) {
-    std::cerr << "attn: " << run.string() << ": diverged at step " << step << "; "
-              << kDivergedRemedy << "\n";
-    return static_cast<int>(ExitCode::internal);
-  }
-  std::cerr << run.string() << ": finished at step " << step << "; nothing to do\n";
-  return 0;
-}
+  bool nothing_left() const { return result && changed.empty(); }
+};
 
-// A finished run is not scored again by other evaluators.
-void require_same_result(const fs::path& run, const Experiment& experiment) {
-  if (!finished_result(run, experiment.train)) return;
-  const std::vector<std::string> changed = result_conflicts(load_description(run), experiment);
-  if (changed.empty()) return;
-  if (changed.front() == "train.steps") {  // which early stopping did not reach
-    throw ConfigError(run.string() +
-                      ": ended by train.patience; raise it, or set it to 0, to train on");
-  }
-  throw ConfigError(
-      run.string() + ": finished and scored with a different " + changed.front() +
-      "; to score it with other options use attn eval, to train longer raise train.steps");
-}
-
-Experiment experiment_of_run(const TrainOptions& options, const fs::path& run) {
+// The config of a run that exists, with what is to change, and its result.
+void plan_resumed(const TrainOptions& options, PlannedTraining& planned) {
+  const fs::path& run = planned.run;
   if (!RunDirectory(run).has_config()) {
     throw ConfigError(run.string() + ": not a run directory: " + kConfigFile +
                       " is missing; start a run with attn train CONFIG");
   }
   const Experiment before = load_description(run);
   require_changeable(options.changes);
-  std::vector<std::string> assignments = options.assignments;
+  std::vector<Assignment> assignments = options.assignments;
   assignments.insert(assignments.end(), options.changes.begin(), options.changes.end());
-  const Experiment now = fs::is_directory(options.path)
-                             ? load_description(run, assignments)
-                             : load_experiment(options.path, assignments);
-  require_resumable(run, before, now, options.changes);
-  return now;
+  planned.experiment = fs::is_directory(options.path) ? load_description(run, assignments)
+                                                      : load_experiment(options.path, assignments);
+  require_resumable(run, before, planned.experiment, options.changes);
+  planned.result = finished_result(run, planned.experiment.train);
+  if (planned.result) planned.changed = result_conflicts(before, planned.experiment);
 }
 
 // Results are bitwise reproducible only with the same processes and threads, on which the order of
@@ -86,26 +57,15 @@ std::string keep_threads(const fs::path& run, const Context& context, int64_t pr
   const auto threads = recorded(run, kThreads, kMaxThreads);
   if (!threads || context.device.is_cuda()) return "";
   const int64_t started = recorded(run, kProcesses).value_or(1);
-  const bool kept = *threads == torch::get_num_threads();
-  if (started == processes && (kept || !context.threads)) {
-    torch::set_num_threads(static_cast<int>(*threads));
-    return kept ? ""
-                : run.string() + ": resuming with " + counted(*threads, "thread") +
-                      ", as at the start of the run (--threads overrides this)";
-  }
+  const bool same = started == processes;
+  if (same && !context.threads) torch::set_num_threads(static_cast<int>(*threads));
+  if (same && *threads == torch::get_num_threads()) return "";
   return run.string() + ": started with " + counted(started, "process", "processes") + " of " +
          counted(*threads, "thread") + ", resuming with " +
          counted(processes, "process", "processes") + " of " +
          counted(torch::get_num_threads(), "thread") +
          "; results may differ from those of an uninterrupted run";
 }
-
-struct PlannedTraining {
-  fs::path run;
-  bool started = false;
-  Experiment experiment;
-  std::optional<int64_t> finished;  // the last step of a run without checkpoints
-};
 
 PlannedTraining plan(const TrainOptions& options) {
   const bool by_run = fs::is_directory(options.path);
@@ -114,26 +74,28 @@ PlannedTraining plan(const TrainOptions& options) {
                                                    ? ": is a run; use --resume to resume it"
                                                    : ": is a directory; give a config file"));
   }
-  const fs::path run = !options.run.empty() ? options.run
-                       : by_run             ? options.path
-                                            : fs::path("runs") / options.path.stem();
-  require_no_checkpoint(run);
+  PlannedTraining planned{.run = !options.run.empty() ? options.run
+                                 : by_run             ? options.path
+                                                      : "runs" / options.path.stem()};
+  const fs::path& run = planned.run;
   require_place(run, InputKind::run);
-  require_no_checkpoint(options.path);
-  const bool started = RunDirectory(run).has_run();
-  if (!options.changes.empty() && !(started && options.resume)) {
-    throw ConfigError("--change " + options.changes.front() +
+  if (by_run) require_input(options.path, {InputKind::run});
+  planned.started = RunDirectory(run).has_run();
+  if (!options.changes.empty() && !(planned.started && options.resume)) {
+    throw ConfigError("--change " + options.changes.front().text +
                       ": changes a run that is resumed (--resume); use --set for a new one");
   }
-  if (started && !options.resume) {
-    if (!fs::exists(options.path)) load_experiment(options.path);  // a misspelt config
-    require_new_run(run);
+  if (planned.started && !options.resume) {
+    throw ConfigError(
+        run.string() +
+        ": the run exists; use --resume to resume it, or another directory with --run");
   }
-  PlannedTraining planned{.run = run, .started = started};
-  planned.experiment = started || by_run ? experiment_of_run(options, run)
-                                         : load_experiment(options.path, options.assignments);
-  if (started) planned.finished = finished_by_result(run, planned.experiment);
-  if (planned.finished) return planned;
+  if (planned.started || by_run) {
+    plan_resumed(options, planned);
+    if (planned.nothing_left()) return planned;
+  } else {
+    planned.experiment = load_experiment(options.path, options.assignments);
+  }
   planned.experiment.require_texts();
   require_unsealed(planned.experiment.eval);
   return planned;
@@ -147,37 +109,67 @@ PlannedTraining plan_together(const TrainOptions& options, const Context& contex
   require_same(world, version_line(), "version of attn; install the same everywhere");
   require_same(world, write_experiment(planned.experiment).dump(),
                "config; all processes must read the same files");
-  require_same(
-      world,
-      format("%d %d %lld %d", planned.started, options.resume,
-             static_cast<long long>(planned.finished.value_or(-1)), context.threads.value_or(0)) +
-          planned.run.filename().string(),
-      "command line or run directory; all processes must share " + planned.run.string());
+  require_same(world,
+               format("%d %d %d %d", planned.started, options.resume, planned.nothing_left(),
+                      context.threads.value_or(0)) +
+                   planned.run.filename().string(),
+               "command line or run directory; all processes must share " + planned.run.string());
   return planned;
 }
 
+int report_finished(const fs::path& run, const RunResult& result) {
+  const std::string step = std::to_string(result.step);
+  if (result.end == RunEnd::diverged) {
+    std::cerr << "attn: " << run.string() << ": diverged at step " << step << "; "
+              << kDivergedRemedy << "\n";
+    return static_cast<int>(ExitCode::internal);
+  }
+  std::cerr << run.string() << ": finished at step " << step << "; nothing to do\n";
+  return 0;
+}
+
+// A finished run is not scored again by other evaluators.
+[[noreturn]] void refuse_changed(const fs::path& run, const std::string& option) {
+  if (option == "train.steps") {  // which early stopping did not reach
+    throw ConfigError(run.string() +
+                      ": ended by train.patience; raise it, or set it to 0, to train on");
+  }
+  throw ConfigError(
+      run.string() + ": finished and scored with a different " + option +
+      "; to score it with other options use attn eval, to train longer raise train.steps");
+}
+
 int train_with(const TrainOptions& options, const Context& context, const ProcessGroup& processes) {
+  exit_on_stop_signals();
   Communicator& world = processes.world;
-  const PlannedTraining planned = plan_together(options, context, world);
+  PlannedTraining planned = plan_together(options, context, world);
+  std::unique_ptr<RunLock> lock;
+  if (!planned.nothing_left()) {
+    on_rank_zero(world, [&] { lock = std::make_unique<RunLock>(planned.run, options.patience); });
+    // Again: the process that had the lock may have started the run.
+    planned = plan_together(options, context, world);
+  }
   const fs::path& run = planned.run;
-  if (planned.finished) return report_finished(run, *planned.finished);
+  const Experiment& experiment = planned.experiment;
+  if (planned.nothing_left()) return report_finished(run, *planned.result);
   std::string threads;
   if (planned.started) {
     on_all_ranks(world, [&] { threads = keep_threads(run, context, world.size()); });
   }
-  const Experiment& experiment = planned.experiment;
-  TrainingRun training(experiment, run, options.resume, context, options.patience, world,
-                       options.changes);
+  TrainingRun training(experiment, run, context, world);
   if (!threads.empty()) training.note(threads);
   const std::string binding = binding_note(processes, context.threads.has_value());
   if (!binding.empty()) training.note(binding);
   if (training.finished()) {
-    require_same_result(run, experiment);
-    training.write_result();
-    return report_finished(run, training.step());
+    if (planned.result) refuse_changed(run, planned.changed.front());
+    if (!training.write_result()) return stop_exit_code();
+    std::cerr << run.string() << ": finished at step " << training.step() << "\n";
+    return 0;
   }
   if (training.run() == LoopEnd::interrupted) {
-    training.note(stop_line(run, training.step()));
+    training.note("stopped at step " + std::to_string(training.step()) +
+                  ", checkpoint saved; resume with: attn train " + shell_word(run.string()) +
+                  " --resume");
     return stop_exit_code();
   }
   const char* use = experiment.data.task == Task::parsing ? "parse" : "translate";

@@ -29,57 +29,32 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Whether an evaluator gives the scores of another one, which may be missing.
-bool scores_alike(const EvaluatorConfig* former, EvaluatorConfig config) {
-  if (former == nullptr) return false;
-  config.every = former->every;
-  return write_config(*former) == write_config(config);
-}
-
-// Removes the result and head statistics of the run before its end, which it has not reached yet,
-// and renames its average: the checkpoints averaged may be gone.
+// Removes the result of the run before its end, which it has not reached yet, and renames its
+// average: the checkpoints averaged may be gone.
 void remove_former_results(const RunDirectory& run, bool averages, Progress& progress) {
   fs::remove(run.result());
+  fs::remove(run.heads());
   const fs::path averaged = run.averaged();
-  while (const auto left = interrupted_replacement(averaged)) fs::remove_all(*left);
-  if (ModelDirectory(averaged).has_weights()) {
-    const fs::path former = averaged.string() + "-before-the-end";
-    if (ModelDirectory(former).has_weights()) fs::remove_all(former);
-    fs::rename(averaged, former);
-    progress.log("renamed " + averaged.string() + " to " + former.filename().string() +
-                 ": it was made before the end of the run" +
-                 (averages ? "" : "; run attn average again"));
-  }
-  if (fs::remove(run.heads())) {
-    progress.log("removed " + run.heads().string() +
-                 ", the head statistics of an earlier, shorter run; run attn heads again");
-  }
+  if (!ModelDirectory(averaged).has_weights()) return;
+  const fs::path former = averaged.string() + "-before-the-end";
+  fs::remove_all(former);
+  fs::rename(averaged, former);
+  progress.log("renamed " + averaged.string() + " to " + former.filename().string() +
+               ": it was made before the end of the run" +
+               (averages ? "" : "; run attn average again"));
 }
 
-// "the perplexity of valid is 3.1e+90": why these results of a run, or without a loss among them
-// its last training loss, say that it diverged; "" if they do not.
-std::string divergence(const Experiment& experiment, const RunDirectory& run,
-                       const RunResult& result, int64_t vocabulary) {
+// "the perplexity of valid is 3.1e+90": why the results of a run say that it diverged; "" if they
+// do not.
+std::string divergence(const Experiment& experiment, const RunResult& result, int64_t vocabulary) {
   constexpr double kNatsAboveUniform = 10.0;
-  const auto diverged = [&](std::optional<double> ppl) {
-    return !ppl || !(std::log(*ppl) <= std::log(vocabulary) + kNatsAboveUniform);
-  };
-  const auto text = [&](const std::string& what, std::optional<double> ppl) {
-    return "the perplexity of " + what + " is " + (ppl ? decimal(*ppl, 2) : "not finite");
-  };
-  bool has_loss = false;
   for (const EvaluatorConfig& config : experiment.eval) {
     if (config.kind() != EvaluatorKind::loss) continue;
-    has_loss = true;
     const auto ppl = result.score(config.name, "ppl");
-    if (diverged(ppl)) return text(config.name, ppl);
+    if (ppl && std::log(*ppl) <= std::log(vocabulary) + kNatsAboveUniform) continue;
+    return "the perplexity of " + config.name + " is " + (ppl ? decimal(*ppl, 2) : "not finite");
   }
-  if (has_loss) return "";
-  std::optional<double> last = 1.0;
-  for (const Json& record : read_metrics(run)) {
-    if (record.value("kind", "") == "train") last = number_at(record, "ppl");
-  }
-  return diverged(last) ? text("training", last) : "";
+  return "";
 }
 
 }  // namespace
@@ -133,25 +108,16 @@ void TrainingRun::score_average() {
   }
 }
 
-// Scores the step with the evaluators that have no score of it, of the same text and options: a
-// resumed run with fewer steps or less patience than before ends at a step that was not known to be
-// the last, and its evaluators may have changed.
+// Scores the step with the evaluators that have no score of it: a resumed run with fewer steps or
+// less patience than before ends at a step that was not known to be the last.
 void TrainingRun::score_missing() {
   const auto scored = results_at(directory_, step());
-  // The checkpoint's config, not the run's, which the resume has changed. Without a checkpoint this
-  // process made the scores.
-  const ModelDirectory checkpoint(checkpoint_path(directory_.checkpoints(), step()));
-  const Experiment before = checkpoint.has_config() ? load_description(checkpoint) : experiment_;
-  for (size_t i = 0; i < evaluators_.size(); ++i) {
-    const Evaluator& evaluator = *evaluators_[i];
-    const auto found = scored.find(evaluator.name());
-    if (found != scored.end() && found->second.text == evaluator.text_key() &&
-        scores_alike(find_evaluator(before, evaluator.name()), experiment_.eval[i])) {
-      continue;
-    }
+  for (const auto& evaluator : evaluators_) {
+    const auto found = scored.find(evaluator->name());
+    if (found != scored.end() && found->second.text == evaluator->text_key()) continue;
     const auto begin = std::chrono::steady_clock::now();
-    const auto result = score(evaluator);
-    log_scores(kScores, evaluator, result, seconds_since(begin));
+    const auto result = score(*evaluator);
+    log_scores(kScores, *evaluator, result, seconds_since(begin));
   }
 }
 
@@ -294,7 +260,7 @@ void TrainingRun::write_result_file() {
   result.peak_memory = peak_memory(context_.device);
   result.as_read = paths_as_read();
   result.results = results_at(directory_, state.step);
-  const std::string diverged = divergence(experiment_, directory_, result, vocabulary.target);
+  const std::string diverged = divergence(experiment_, result, vocabulary.target);
   result.end = !diverged.empty()                      ? RunEnd::diverged
                : state.step < experiment_.train.steps ? RunEnd::patience
                                                       : RunEnd::steps;

@@ -26,14 +26,12 @@ namespace attn {
 
 class TrainingRun {
  public:
-  /// Reads and checks the data, trains or loads the tokenizers and creates the model. With `resume`
-  /// it loads the newest valid checkpoint, if any. Waits up to `patience_seconds` for the lock.
-  /// With several processes only the first one writes, evaluates and has the lock; the others read
-  /// the run directory, which they must share. `changes` (path=value) may differ from a resumed
-  /// run's config. Throws ConfigError, DataError or GroupFailure.
-  TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
-              const Context& context, double patience_seconds = 0.0,
-              Communicator& world = single_process(), std::span<const std::string> changes = {});
+  /// Reads and checks the data, trains or loads the tokenizers and creates the model, or loads the
+  /// newest valid checkpoint. The caller has the directory's lock (RunLock). With several processes
+  /// only the first one writes and evaluates; the others read the run directory, which they must
+  /// share. Throws ConfigError, DataError or GroupFailure.
+  TrainingRun(const Experiment& experiment, RunDirectory directory, const Context& context,
+              Communicator& world = single_process());
 
   /// Trains to the end, or until a stop signal, after which it saves a checkpoint; before, a signal
   /// ends the process. Throws
@@ -53,7 +51,7 @@ class TrainingRun {
 
  private:
   bool is_rank_zero() const { return world_.is_rank_zero(); }
-  void prepare(bool resume);
+  void prepare();
   /// What all processes have: tokenizers, texts, model, stream and trainer.
   void make_trainer();
   /// Runs `work`; also logs the message of an exception.
@@ -64,10 +62,10 @@ class TrainingRun {
   void write_run_file();
   /// Appends the changes of this resume to run.json and the metrics.
   void record_changes();
-  std::string model_line(const std::string& begun_in) const;
+  std::string model_line() const;
   void load_data();
   std::filesystem::path cache() const;
-  void restore(bool resume, const OptimizerState& whole);
+  void restore(const OptimizerState& whole);
   bool deciding_text_changed();
   /// Whether training is finished and its result is written.
   bool has_result() const;
@@ -93,9 +91,7 @@ class TrainingRun {
   Experiment experiment_;
   RunDirectory directory_;
   Context context_;
-  double patience_;
   Communicator& world_;
-  std::unique_ptr<RunLock> lock_;           // first process only
   std::optional<StoredCheckpoint> newest_;  // to resume from; first process only
   Json changes_ = Json::array();            // of options since then (--change); first process only
   Tokenizers tokenizers_;

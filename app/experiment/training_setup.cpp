@@ -12,7 +12,6 @@
 #include "app/experiment/run_result.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/device.h"
-#include "app/machine/signals.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -90,26 +89,13 @@ void require_same_text(const Json& started, uint64_t key, const std::string& tex
 
 }  // namespace
 
-TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory, bool resume,
-                         const Context& context, double patience_seconds, Communicator& world,
-                         std::span<const std::string> changes)
-    : experiment_(experiment),
-      directory_(std::move(directory)),
-      context_(context),
-      patience_(patience_seconds),
-      world_(world) {
-  exit_on_stop_signals();
-  on_rank_zero(world_, [&] {
-    lock_ = std::make_unique<RunLock>(directory_.path(), patience_);
-    // Again: the process that had the lock may have started the run since the caller looked.
-    if (!resume) return require_new_run(directory_.path());
-    if (!directory_.has_run()) return;
-    require_resumable(directory_.path(), load_description(directory_), experiment_, changes);
-  });
-  logging_failures([&] { prepare(resume); });
+TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory,
+                         const Context& context, Communicator& world)
+    : experiment_(experiment), directory_(std::move(directory)), context_(context), world_(world) {
+  logging_failures([&] { prepare(); });
 }
 
-void TrainingRun::prepare(bool resume) {
+void TrainingRun::prepare() {
   world_.set_timeout(experiment_.runtime.timeout);
   on_all_ranks(world_, [&] {  // before a process writes what it makes of another text
     TextHashes hashes;
@@ -118,7 +104,7 @@ void TrainingRun::prepare(bool resume) {
   require_same(world_, Json(texts_).dump(),
                "training text; all processes must read the same files");
   on_rank_zero(world_, [&] {
-    if (resume) newest_ = checkpoint_to_resume(directory_);
+    newest_ = checkpoint_to_resume(directory_);
     remove_all_leftovers(directory_, cache());
     make_trainer();
   });
@@ -129,7 +115,7 @@ void TrainingRun::prepare(bool resume) {
                "vocabulary or encoded corpus; all processes must share the run directory");
   const OptimizerState whole = trainer_->collect_state();
   on_rank_zero(world_, [&] {
-    restore(resume, whole);
+    restore(whole);
     if (!initial_ || step() > 0) return;
     for (const std::string& line : initial_->load_into(*model_, tokenizers_, experiment_)) {
       progress_->log(line);
@@ -205,32 +191,27 @@ void TrainingRun::load_data() {
     tokenizers_ = training_tokenizers(experiment_, data, initial_.get(), cache(), log);
   }
   std::atomic<int64_t> pairs = 0;
-  std::optional<ProgressLine> shown;
-  shown.emplace(ProgressSource{
-      .what = "encoding", .unit = "pairs", .done = [&pairs] { return pairs.load(); }});
-  const Log report = [&](const std::string& line) {
-    if (pairs > 0) shown.reset();  // clears its line first
-    log(line);
-  };
-  corpus_ = std::make_unique<EncodedCorpus>(
-      load_corpus({.source = text_path(data.train, data.source),
-                   .target = text_path(data.train, data.target),
-                   .tags = tags_file(data),
-                   .tokenizers = tokenizers_,
-                   .max_length = data.max_length,
-                   .cache_directory = cache(),
-                   .threads = torch::get_num_threads(),
-                   .log = report,
-                   .progress = [&pairs](int64_t read) { pairs = read; }}));
-  shown.reset();
+  {
+    const ProgressLine shown(
+        {.what = "encoding", .unit = "pairs", .done = [&pairs] { return pairs.load(); }});
+    corpus_ = std::make_unique<EncodedCorpus>(
+        load_corpus({.source = text_path(data.train, data.source),
+                     .target = text_path(data.train, data.target),
+                     .tags = tags_file(data),
+                     .tokenizers = tokenizers_,
+                     .max_length = data.max_length,
+                     .cache_directory = cache(),
+                     .threads = torch::get_num_threads(),
+                     .log = log,
+                     .progress = [&pairs](int64_t read) { pairs = read; }}));
+  }
   if (!is_rank_zero()) return;
   for (const EvaluatorConfig& config : experiment_.eval) {
     evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache()));
   }
 }
 
-void TrainingRun::restore(bool resume, const OptimizerState& whole) {
-  if (!resume) return;
+void TrainingRun::restore(const OptimizerState& whole) {
   const auto& last = newest_;
   rename_corrupt_checkpoints(directory_.checkpoints(), last ? last->step : -1, *progress_);
   if (!last) return keep_until_step(directory_.metrics(), 0);
@@ -309,23 +290,7 @@ void TrainingRun::write_run_info() {
   } else {
     write_run_file();
   }
-  const TrainConfig& train = experiment_.train;
-  if (train.schedule != Schedule::points && train.warmup >= train.steps) {
-    progress_->log(
-        format("train.warmup %lld is not shorter than train.steps %lld: the learning "
-               "rate does not reach its peak",
-               static_cast<long long>(train.warmup), static_cast<long long>(train.steps)));
-  }
-  const auto* model = std::get_if<TransformerConfig>(&experiment_.model.options);
-  if (model != nullptr && (model->heads * model->d_k != model->d_model ||
-                           model->heads * model->d_v != model->d_model)) {
-    progress_->log(format("model.heads %lld times d_k %lld, d_v %lld is not model.d_model %lld",
-                          static_cast<long long>(model->heads), static_cast<long long>(model->d_k),
-                          static_cast<long long>(model->d_v),
-                          static_cast<long long>(model->d_model)));
-  }
-  const Json before = started ? started->value(kPrecision, Json()) : Json();
-  progress_->log(model_line(before.is_string() ? before.get<std::string>() : ""));
+  progress_->log(model_line());
 }
 
 void TrainingRun::record_changes() {
@@ -373,9 +338,8 @@ void TrainingRun::write_run_file() {
   write_file_atomically(directory_.run_file(), text + "\n");
 }
 
-// "model: 2605056 parameters; …". `begun_in`: the precision in which the run was started; empty:
-// not known.
-std::string TrainingRun::model_line(const std::string& begun_in) const {
+// "model: 2605056 parameters; …".
+std::string TrainingRun::model_line() const {
   const VocabularySizes& vocabulary = model_->sizes();
   const Precision requested = experiment_.train.precision;
   const Precision precision = effective_precision(requested, context_.device);
@@ -390,9 +354,6 @@ std::string TrainingRun::model_line(const std::string& begun_in) const {
   line << "; precision " << enum_name(precision);
   if (precision != requested)
     line << " (this processor does not support " << enum_name(requested) << ")";
-  if (!begun_in.empty() && begun_in != enum_name(precision)) {
-    line << "; the run was started in " << begun_in;
-  }
   return line.str();
 }
 

@@ -157,16 +157,12 @@ SelectedPairs decoded_pairs(LoadedModel& loaded, std::span<const std::string> so
 std::vector<std::string> source_lines(const LoadedModel& loaded, const std::string& data) {
   const DataConfig& config = loaded.experiment.data;
   require_text("--data", data, config);
-  if (!is_parser(loaded)) return read_utf8_lines(source_path(loaded, data));
+  if (!is_parser(loaded)) return read_utf8_lines(text_path(data, config.source));
   std::vector<std::string> lines;
   for (const Tree& tree : read_trees(data, tree_options(config))) {
     lines.push_back(joined(tree_words(tree)));
   }
   return lines;
-}
-
-std::filesystem::path source_path(const LoadedModel& loaded, const std::string& data) {
-  return is_parser(loaded) ? data : text_path(data, loaded.experiment.data.source);
 }
 
 std::filesystem::path target_path(const LoadedModel& loaded, const std::string& data) {

@@ -41,8 +41,6 @@ SelectedPairs decoded_pairs(LoadedModel& loaded, std::span<const std::string> so
 
 /// The sources of a text with both sides: PREFIX.en, or for a parser the words of its trees.
 std::vector<std::string> source_lines(const LoadedModel& loaded, const std::string& data);
-/// The path of the sources: PREFIX.en, or the trees.
-std::filesystem::path source_path(const LoadedModel& loaded, const std::string& data);
 /// The path of the targets: PREFIX.de, or the trees themselves.
 std::filesystem::path target_path(const LoadedModel& loaded, const std::string& data);
 

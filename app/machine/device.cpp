@@ -92,11 +92,7 @@ int64_t peak_memory(torch::Device device) {
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-#ifdef __APPLE__
-  return usage.ru_maxrss;
-#else
   return int64_t{usage.ru_maxrss} * 1024;
-#endif
 }
 
 double matrix_product_peak(Precision precision, torch::Device device) {

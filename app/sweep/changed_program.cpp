@@ -8,13 +8,7 @@
 #include "base/hash.h"
 
 namespace attn {
-namespace {
-
 namespace fs = std::filesystem;
-
-constexpr int64_t kLargestRecord = 1 << 22;
-
-}  // namespace
 
 std::string ProgramChange::label() const {
   return (is_diff ? "diff " : "binary ") + file.filename().string();
@@ -25,7 +19,7 @@ std::optional<ProgramChange> change_of(const SweepRow& row, const fs::path& fold
   ProgramChange change{.is_diff = row.binary.empty()};
   change.file = folder / (change.is_diff ? row.diff : row.binary);
   if (change.is_diff) {
-    change.record = read_file(change.file, kLargestRecord);
+    change.record = read_file(change.file);
   } else {
     change.file = fs::absolute(change.file).lexically_normal();
     const auto [failed, text] = output_of(shell_quoted(change.file.string()) + " --version");
@@ -63,7 +57,7 @@ fs::path build_changed(const ProgramChange& diff, int threads) {
 }
 
 std::string recorded_change(const RunDirectory& run) {
-  return fs::exists(run.change()) ? read_file(run.change(), kLargestRecord) : "";
+  return fs::exists(run.change()) ? read_file(run.change()) : "";
 }
 
 }  // namespace attn

@@ -13,11 +13,11 @@
 #include "app/experiment/resume.h"
 #include "app/machine/signals.h"
 #include "app/sweep/processes.h"
-#include "app/sweep/status.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
 #include "model/size.h"
+#include "report/table.h"
 
 namespace attn {
 namespace {
@@ -82,35 +82,28 @@ std::string params_text(const PlannedRow& row, int64_t vocabulary,
   return format("%.3g", millions_at(row, row.experiment.data.vocab_size));
 }
 
-// One line of the table.
-void print_row(const PlannedRow& row, int name_width, int64_t vocabulary,
-               const std::optional<RowCost>& cost) {
-  std::string flops = "?", time = "?", memory = "?";
-  if (cost) {
-    flops = format("%.2g", cost->flops);
-    time = duration_text(cost->seconds);
-    memory = format("%.1f GB", cost->memory / 1e9);
-  }
-  const std::string paper = row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "";
-  std::printf("%-*s %9s %6s %10s %12s %9s  %s%s\n", name_width, row.name.c_str(),
-              params_text(row, vocabulary, cost).c_str(), paper.c_str(), flops.c_str(),
-              time.c_str(), memory.c_str(), differences(row).c_str(),
-              row.paper.params_note.empty() ? "" : (" (" + row.paper.params_note + ")").c_str());
-  std::fflush(stdout);
-}
-
 void print_rows(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs) {
-  size_t longest = 14;
-  for (const PlannedRow& row : plan.rows) {
-    if (row.selected) longest = std::max(longest, row.name.size());
-  }
-  const auto name_width = static_cast<int>(longest);
-  std::printf("%-*s %9s %6s %10s %12s %9s  %s\n", name_width, "row", "params/M", "paper", "FLOPs",
-              "time", "memory", "differs from the first row");
+  Table table;
+  table.columns = {{"row", "row", true},
+                   {"params", "params/M"},
+                   {"paper", "paper"},
+                   {"flops", "FLOPs"},
+                   {"time", "time"},
+                   {"memory", "memory"},
+                   {"changed", "differs from the first row", true}};
   for (size_t i = 0; i < plan.rows.size(); ++i) {
-    if (!plan.rows[i].selected) continue;
-    print_row(plan.rows[i], name_width, plan.file.paper_vocabulary, costs[i]);
+    const PlannedRow& row = plan.rows[i];
+    const auto& cost = costs[i];
+    if (!row.selected) continue;
+    const std::string& note = row.paper.params_note;
+    table.rows.push_back({row.name, params_text(row, plan.file.paper_vocabulary, cost),
+                          row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "",
+                          cost ? format("%.2g", cost->flops) : "?",
+                          cost ? duration_text(cost->seconds) : "?",
+                          cost ? format("%.1f GB", cost->memory / 1e9) : "?",
+                          differences(row) + (note.empty() ? "" : " (" + note + ")")});
   }
+  std::printf("%s\n", to_markdown(table).c_str());
 }
 
 // Seconds until the last run ends, each started in its turn as soon as one of `jobs` is free.
@@ -121,19 +114,18 @@ double makespan(const std::vector<double>& runs, int64_t jobs) {
 }
 
 void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
-                  int64_t jobs, const std::filesystem::path& collection) {
+                  int64_t jobs) {
   double flops = 0.0;
   int64_t finished = 0;
   std::vector<double> seconds, unfinished;
   for (const size_t i : start_order(plan)) {
     const PlannedRun& run = plan.runs[i];
-    const bool has_result = is_finished(run, collection);
-    finished += has_result ? 1 : 0;
+    finished += run.finished ? 1 : 0;
     const auto& cost = costs[run.row];
     if (!cost) continue;
     flops += cost->flops;
     seconds.push_back(cost->seconds);
-    if (!has_result) unfinished.push_back(cost->seconds);
+    if (!run.finished) unfinished.push_back(cost->seconds);
   }
   std::printf("%zu runs", plan.runs.size());
   if (flops > 0) {
@@ -157,19 +149,19 @@ void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost
 
 // Trains the first selected row (`attn bench step`, in a process of its own). After a stop signal
 // (catch_stop_signals) the result has no meaning.
-StepBenchmark measure_first_row(const SweepPlan& plan, const CostOptions& options) {
+StepBenchmark measure_first_row(const SweepPlan& plan, const SweepMachine& machine,
+                                double seconds) {
   const ScratchDirectory scratch("attn-dry-run");  // for config and encoded text
   const fs::path config = scratch.path() / "config.json", output = scratch.path() / "out.json";
   const auto row = std::ranges::find_if(plan.rows, &PlannedRow::selected);
   write_file_atomically(config, write_config(row->experiment).dump());
-  const int64_t threads =
-      std::max<int64_t>(options.threads / std::max<int64_t>(options.jobs, 1), 1);
+  const int64_t threads = std::max<int64_t>(machine.cores / std::max<int64_t>(machine.jobs, 1), 1);
   const ProgressLine progress({.what = "measuring " + row->name, .unit = ""});
   const ProcessEnd end = wait_or_kill(
-      start_process({.arguments = {program_path().string(), "--device", options.device, "--threads",
+      start_process({.arguments = {program_path().string(), "--device", machine.device, "--threads",
                                    std::to_string(threads), "bench", "step", config.string(),
-                                   "--json", "--seconds", std::to_string(options.seconds),
-                                   "--cache", (scratch.path() / "cache").string(), "--vocabulary",
+                                   "--json", "--seconds", std::to_string(seconds), "--cache",
+                                   (scratch.path() / "cache").string(), "--vocabulary",
                                    std::to_string(plan.file.paper_vocabulary)},
                      .environment = {},
                      .output = output}));
@@ -186,14 +178,15 @@ StepBenchmark measure_first_row(const SweepPlan& plan, const CostOptions& option
   return result;
 }
 
-int64_t fitting_jobs(const SweepPlan& plan, const StepBenchmark& base, const CostOptions& options) {
+int64_t fitting_jobs(const SweepPlan& plan, const StepBenchmark& base,
+                     const SweepMachine& machine) {
   const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
   double largest = 0.0;
   for (const PlannedRow& row : plan.rows) {
     if (!row.selected) continue;
     largest = std::max(largest, scaled_cost(row.experiment, first->experiment, base).memory);
   }
-  return std::min(jobs_that_fit(base.device_memory, largest, options.gpus, options.threads),
+  return std::min(jobs_that_fit(base.device_memory, largest, machine.gpus, machine.cores),
                   static_cast<int64_t>(plan.runs.size()));
 }
 
@@ -246,8 +239,8 @@ int64_t jobs_that_fit(double device_memory, double largest, int64_t gpus, int64_
   return std::max(gpus, std::min(gpus * static_cast<int64_t>(fit), cores));
 }
 
-int64_t jobs_on_gpus(const SweepPlan& plan, const CostOptions& options) {
-  return fitting_jobs(plan, measure_first_row(plan, options), options);
+int64_t jobs_on_gpus(const SweepPlan& plan, const SweepMachine& machine, double seconds) {
+  return fitting_jobs(plan, measure_first_row(plan, machine, seconds), machine);
 }
 
 double run_flops(const PlannedRun& run) {
@@ -286,15 +279,15 @@ void check_parameters(const SweepPlan& plan) {
 }
 
 void dry_run(const SweepPlan& plan, const std::optional<SweepPlan>& trials,
-             const std::optional<CostOptions>& options, const std::filesystem::path& collection) {
+             const SweepMachine& machine, std::optional<double> seconds) {
   std::vector<std::optional<RowCost>> costs(plan.rows.size());
   std::vector<std::optional<RowCost>> trial_costs(trials ? trials->rows.size() : 0);
   std::string note;
-  int64_t jobs = options ? options->jobs : 1;
-  if (options) {
-    const StepBenchmark base = measure_first_row(plan, *options);
+  int64_t jobs = seconds ? machine.jobs : 1;
+  if (seconds) {
+    const StepBenchmark base = measure_first_row(plan, machine, *seconds);
     if (stop_requested()) return;
-    if (jobs == 0) jobs = fitting_jobs(plan, base, *options);
+    if (jobs == 0) jobs = fitting_jobs(plan, base, machine);
     const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
     for (size_t i = 0; i < plan.rows.size(); ++i) {
       if (!plan.rows[i].selected) continue;
@@ -304,17 +297,17 @@ void dry_run(const SweepPlan& plan, const std::optional<SweepPlan>& trials,
       trial_costs[i] = scaled_cost(trials->rows[i].experiment, first->experiment, base);
     }
     note = "(times and memory: " + first->name + " alone on its threads for " +
-           format("%g", options->seconds) + " s, the other rows by their FLOPs" +
+           format("%g", *seconds) + " s, the other rows by their FLOPs" +
            (base.real_data ? ")" : "; on synthetic pairs, since the training text is missing)");
   }
   if (trials) {
     std::printf("tuning, %zu trials of each row, and more where a choice is at an edge: ",
                 trials->rows.size() / plan.rows.size());
-    print_totals(*trials, trial_costs, jobs, collection.empty() ? "" : collection / "tune");
+    print_totals(*trials, trial_costs, jobs);
     std::printf("then, and again for each row with settings of its own:\n");
   }
   print_rows(plan, costs);
-  print_totals(plan, costs, jobs, collection);
+  print_totals(plan, costs, jobs);
   if (!note.empty()) std::printf("%s\n", note.c_str());
   check_parameters(plan);
 }

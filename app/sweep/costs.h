@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,26 +16,18 @@ namespace attn {
 /// Output of `attn bench step`: the cost of training, measured on this machine and scaled to the
 /// experiment's batches.
 struct StepBenchmark {
-  bool real_data = false;  ///< false: synthetic pairs, since the text is missing
+  bool real_data = false;
   int64_t parameters = 0;
   int64_t source_vocabulary = 0, target_vocabulary = 0, source_features = 0;
-  double flops_per_update = 0.0;
-  double tokens_per_update = 0.0;  ///< target tokens
-  double tokens_per_pair = 0.0;    ///< target tokens, EOS included
-  double flops_per_second = 0.0;
-  double tokens_per_second = 0.0;
-  double seconds_per_update = 0.0;
-  double measured_batch_tokens = 0.0;  ///< batch limit of the measurement, <= data.batch_tokens
-  double memory = 0.0;                 ///< bytes: peak_memory, scaled to data.batch_tokens
-  double fixed_memory = 0.0;  ///< bytes of it that do not depend on the batch: weights, gradients,
-                              ///< optimizer state
-  int64_t updates_measured = 0;
-  double peak_flops = 0.0;  ///< FLOP/s of this machine (app/machine/device.h)
+  double flops_per_update = 0.0, tokens_per_update = 0.0, tokens_per_pair = 0.0;
+  double flops_per_second = 0.0, tokens_per_second = 0.0, seconds_per_update = 0.0;
+  double memory = 0.0, fixed_memory = 0.0;
+  double peak_flops = 0.0;
   int64_t pairs = 0;
   double updates_per_epoch = 0.0;
-  int64_t longest = 0;         ///< tokens of the longest sentence, EOS included
-  double device_memory = 0.0;  ///< bytes of the GPU; 0: a CPU, or unknown
-  double unknown_source = 0.0, unknown_target = 0.0;  ///< shares of the tokens
+  int64_t longest = 0;
+  double device_memory = 0.0;
+  double unknown_source = 0.0, unknown_target = 0.0;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -51,10 +42,8 @@ struct StepBenchmark {
     visit("flops_per_second", self.flops_per_second, "measured");
     visit("tokens_per_second", self.tokens_per_second, "target tokens, measured");
     visit("seconds_per_update", self.seconds_per_update, "from the measured rate");
-    visit("measured_batch_tokens", self.measured_batch_tokens, "limit of the batches measured");
     visit("memory", self.memory, "bytes, scaled to the experiment's batches");
     visit("fixed_memory", self.fixed_memory, "bytes of weights, gradients and optimizer state");
-    visit("updates_measured", self.updates_measured, "number of updates, without the first one");
     visit("peak_flops", self.peak_flops, "peak FLOP/s of matrix products on this machine");
     visit("pairs", self.pairs, "sentence pairs");
     visit("updates_per_epoch", self.updates_per_epoch, "updates");
@@ -87,19 +76,11 @@ struct RowCost {
 /// A row of other data has data.vocab_size tokens.
 RowCost scaled_cost(const Experiment& row, const Experiment& measured, const StepBenchmark& base);
 
-struct CostOptions {
-  double seconds = 3.0;  ///< of measurement
-  std::string device = "auto";
-  int64_t threads = 1;
-  int64_t jobs = 1;  ///< runs that train at a time and share the threads; 0: jobs_on_gpus
-  int64_t gpus = 0;
-};
-
 /// Runs that train at a time on GPUs: as many as each has memory for of `largest` bytes, 16 at
 /// most, and in all one per core; at least one per GPU.
 int64_t jobs_that_fit(double device_memory, double largest, int64_t gpus, int64_t cores);
 /// The same for a sweep, whose first row is trained for some seconds.
-int64_t jobs_on_gpus(const SweepPlan& plan, const CostOptions& options);
+int64_t jobs_on_gpus(const SweepPlan& plan, const SweepMachine& machine, double seconds);
 
 /// FLOPs of a run's training in closed form, with sentences of 25 tokens, for comparing runs.
 double run_flops(const PlannedRun& run);
@@ -116,11 +97,11 @@ void check_parameters(const SweepPlan& plan);
 
 /// Prints the cost of the trials of a tuned sweep. Then prints for each row the parameters (and the
 /// paper's), training FLOPs, estimated time and memory and the differences from the first row; then
-/// the totals, and those of the runs that are not yet finished in the sweep directory or the
-/// collection (empty: none). std::nullopt: measures nothing, so that FLOPs, time and memory are
-/// unknown. Prints nothing if a stop signal (catch_stop_signals) ends the measurement. Throws like
-/// check_parameters(), after printing.
+/// the totals, and those of the runs that are not yet finished. `seconds`: of measurement;
+/// std::nullopt: measures nothing, so that FLOPs, time and memory are unknown. Prints nothing if a
+/// stop signal (catch_stop_signals) ends the measurement. Throws like check_parameters(), after
+/// printing.
 void dry_run(const SweepPlan& plan, const std::optional<SweepPlan>& trials,
-             const std::optional<CostOptions>& options, const std::filesystem::path& collection);
+             const SweepMachine& machine, std::optional<double> seconds);
 
 }  // namespace attn

@@ -13,15 +13,12 @@
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
-#include "base/utf8.h"
 
 namespace attn {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int64_t kLargestSweepFile = 1 << 24;
 
 std::string place_of(const SweepRequest& request, const ExpandedRow& row) {
   return request.file.string() + ": row " + row.row.name;
@@ -48,20 +45,19 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
 // Throws ConfigError if --set would give all rows of a grid, which are named by its values, one
 // value, or reset a section of which rows set options.
 void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRow>& rows) {
-  for (const std::string& assignment : request.assignments) {
-    const std::string path = assigned_path(assignment);
+  for (const Assignment& assignment : request.assignments) {
     const std::string section = assigned_section(assignment);
     for (const ExpandedRow& row : rows) {
       if (!section.empty() && row.row.set.contains(section)) {
-        throw ConfigError("--set " + assignment + ": resets " + section + ", of which row " +
+        throw ConfigError("--set " + assignment.text + ": resets " + section + ", of which row " +
                           row.row.name + " sets options; leave it out, or change the row");
       }
       for (const auto& [varied, values] : row.row.grid.items()) {
-        const std::string option = assigned_path(varied);
-        const bool same = is_within(path, option) || is_within(option, path);
+        const bool same = is_within(assignment.path, varied) || is_within(varied, assignment.path);
         if (!same && (section.empty() || !varied.starts_with(section + "."))) continue;
-        throw ConfigError("--set " + assignment + ": row " + row.row.name + " is named by its " +
-                          varied + ", which its grid varies; leave it out, or change the grid");
+        throw ConfigError("--set " + assignment.text + ": row " + row.row.name +
+                          " is named by its " + varied +
+                          ", which its grid varies; leave it out, or change the grid");
       }
     }
   }
@@ -114,8 +110,8 @@ std::string command_of(const SweepRequest& request) {
   std::string command = "attn ";
   if (request.threads) command += "--threads " + std::to_string(*request.threads) + " ";
   command += "sweep " + shell_word(request.file.string());
-  for (const std::string& assignment : request.assignments) {
-    command += " --set " + shell_word(assignment);
+  for (const Assignment& assignment : request.assignments) {
+    command += " --set " + shell_word(assignment.text);
   }
   if (!request.directory.empty()) command += " --run " + shell_word(request.directory.string());
   if (request.seeds > 0) command += " --seeds " + std::to_string(request.seeds);
@@ -133,7 +129,7 @@ SweepRows read_rows(const fs::path& path) {
   SweepRows out;
   try {
     require_input(path, {InputKind::sweep});
-    read_config(out.file, parse_json(read_file(path, kLargestSweepFile), name));
+    read_config(out.file, parse_json(read_file(path), name));
     out.file.validate();
     std::set<std::string> names;
     for (const SweepRow& row : out.file.rows) {
@@ -220,11 +216,6 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   plan.source = request.file;
   plan.directory =
       request.directory.empty() ? fs::path("runs") / request.file.stem() : request.directory;
-  for (const fs::path& path : {plan.source, plan.directory}) {
-    if (find_invalid_utf8(path.string())) {  // both are written to JSON files
-      throw ConfigError(path.string() + ": the path of a sweep must be UTF-8; rename it");
-    }
-  }
   require_between("--seeds", request.seeds, 0, kMaxSeeds);
   plan.command = command_of(request);
   auto [file, rows, baselines] = read_rows(request.file);

@@ -32,9 +32,11 @@ struct PlannedRun {
   size_t row = 0;
   std::string name;  ///< "ROW/seed-1"
   Experiment experiment;
-  std::filesystem::path directory;  ///< SWEEP/ROW/seed-1
-  std::string change;               ///< record of its row's change of the program; "": none
-  std::filesystem::path program;    ///< that trains it, once it is built; empty: this one
+  std::filesystem::path directory;        ///< SWEEP/ROW/seed-1
+  std::string change;                     ///< record of its row's change of the program; "": none
+  bool finished = false;                  ///< has a result, by inspect_runs (app/sweep/status.h)
+  std::vector<std::string> changed = {};  ///< options in which its directory differs from its row
+  std::filesystem::path program;          ///< that trains it, once it is built; empty: this one
 
   /// Its config file, SWEEP/ROW/seed-1.json, and its output, SWEEP/ROW/seed-1.log.
   std::filesystem::path config() const { return std::filesystem::path(directory) += ".json"; }
@@ -58,16 +60,21 @@ struct SweepPlan {
 /// The file in a sweep directory that caches the hashes of its texts (TextHashes).
 inline constexpr const char* kTextHashes = "cache/texts.json";
 
-/// Largest sweep.json that is read, in bytes.
-inline constexpr int64_t kMaxPlanBytes = 1 << 26;
-
 struct SweepRequest {
   std::filesystem::path file;
-  std::filesystem::path directory;       ///< empty: runs/NAME
-  std::vector<std::string> assignments;  ///< path=value, applied to every row
-  std::vector<std::string> only;         ///< names or patterns with *; empty: all rows
-  int64_t seeds = 0;                     ///< 0: as in the file
-  std::optional<int> threads;            ///< --threads, on which rounding depends
+  std::filesystem::path directory;      ///< empty: runs/NAME
+  std::vector<Assignment> assignments;  ///< applied to every row
+  std::vector<std::string> only;        ///< names or patterns with *; empty: all rows
+  int64_t seeds = 0;                    ///< 0: as in the file
+  std::optional<int> threads;           ///< --threads, on which rounding depends
+};
+
+/// The machine on which a sweep trains.
+struct SweepMachine {
+  std::string device = "auto";  ///< --device of the runs
+  int64_t cores = 1;            ///< which the runs share
+  int64_t gpus = 0;             ///< assigned to the runs round-robin
+  int64_t jobs = 1;             ///< runs that train at a time; 0: as many as fit on the GPUs
 };
 
 /// Plans the runs of the selected rows; sets in what each row differs from the first. May throw.

@@ -4,18 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sys/prctl.h>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <string_view>
 #include <system_error>
 #include <thread>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
-#ifdef __APPLE__
-#include <mach-o/dyld.h>
-#endif
 
 #include "base/error.h"
 
@@ -51,17 +46,10 @@ ProcessEnd end_of(int status) {
 }  // namespace
 
 std::filesystem::path program_path() {
-#ifdef __APPLE__
-  char name[4096];
-  uint32_t size = sizeof name;
-  if (_NSGetExecutablePath(name, &size) == 0) return name;
-  throw DataError("the program's own path is too long");
-#else
   std::string path = std::filesystem::read_symlink("/proc/self/exe").string();
   constexpr std::string_view kDeleted = " (deleted)";  // appended by the kernel after a build
   if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
   return path;
-#endif
 }
 
 std::string describe(const ProcessEnd& end) {
@@ -83,13 +71,11 @@ pid_t start_process(const ProcessRequest& request) {
   if (output < 0) {
     throw_file_error("write", request.output, errno);
   }
-  [[maybe_unused]] const pid_t parent = ::getpid();
+  const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-#ifdef __linux__
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (::getppid() != parent) ::_exit(126);  // the parent is already dead
-#endif
     // Own process group: Ctrl-C only reaches the sweep, which then stops its children.
     ::setpgid(0, 0);
     ::dup2(output, STDOUT_FILENO);

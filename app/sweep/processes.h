@@ -28,7 +28,7 @@ struct ProcessRequest {
   std::filesystem::path output;                    ///< stdout and stderr are appended here
 };
 
-/// Starts a program. On Linux it receives SIGTERM when this process dies. Throws DataError if it
+/// Starts a program. It receives SIGTERM when this process dies. Throws DataError if it
 /// cannot be started.
 pid_t start_process(const ProcessRequest& request);
 

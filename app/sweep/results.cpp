@@ -107,6 +107,7 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
   row.name = json.at("name").get<std::string>();
   row.about = json.at("about").get<std::string>();
   row.group = json.value("group", "");
+  row.baseline = json.at("baseline").get<size_t>();
   row.changed = json.at("changed").get<std::vector<std::string>>();
   row.paper = paper_of(json.at("paper"), "rows." + row.name + ".paper");
   row.values = values_by_path(json.at("config"));
@@ -131,32 +132,13 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
   return row;
 }
 
-void find_baselines(const Json& rows, SweepResults& out) {
-  std::map<std::string, size_t> places;
-  for (size_t i = 0; i < out.rows.size(); ++i) places.emplace(out.rows[i].name, i);
-  for (size_t i = 0; i < out.rows.size(); ++i) {
-    const auto name = rows.at(i).at("baseline").get<std::string>();
-    const auto found = places.find(name);
-    if (found == places.end()) {
-      throw ConfigError("row " + out.rows[i].name + ": baseline: no row " + name);
-    }
-    out.rows[i].baseline = found->second;
-  }
-}
-
-// Trains a run's config again. The command in run.json is that of its start: it may have been
-// resumed with other options. Options before the subcommand, such as --threads, are kept.
+// Trains a run's config again: the command in run.json is that of its start, and it may have been
+// resumed with other options. On a CPU rounding depends on the number of threads.
 std::string run_command(const fs::path& run, const std::string& name) {
-  std::string program = "attn";
-  const auto facts = read_run_file(run);
-  if (facts && facts->contains("command") && facts->at("command").is_string()) {
-    const auto started = facts->at("command").get<std::string>();
-    if (const size_t end = started.find(" train "); end != started.npos)
-      program = started.substr(0, end);
-  }
+  const auto threads = recorded(run, kThreads);
   const fs::path config = RunDirectory(run.lexically_normal()).config();
-  return program + " train " + shell_word(config.string()) + " --run " +
-         shell_word("runs/" + name + "-again");
+  return "attn " + (threads ? "--threads " + std::to_string(*threads) + " " : "") + "train " +
+         shell_word(config.string()) + " --run " + shell_word("runs/" + name + "-again");
 }
 
 // The first evaluator of each kind.
@@ -191,6 +173,9 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
         read_resolved(row.at("config"), "row " + row.at("name").get<std::string>()));
     out.rows.push_back(read_row(row, experiments.back(), directory, reader, out));
   }
+  for (const RowRecord& row : out.rows) {
+    require_between("baseline", row.baseline, 0, out.rows.size() - 1);
+  }
   const std::vector<size_t> first_equivalent = first_equivalent_runs(experiments);
   for (size_t i = 0; i < first_equivalent.size(); ++i) {
     for (size_t j = first_equivalent[i]; j < i && !out.rows[i].equivalent_row; ++j) {
@@ -203,9 +188,7 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
         {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
   }
   out.command = plan.at("command").get<std::string>();
-  find_baselines(plan.at("rows"), out);
   mark_incomparable(out, experiments);
-  note_precisions(out, experiments);
   note_ineffective(out, experiments);
   note_builds(out);
   reader.note_tests();
@@ -246,17 +229,13 @@ SweepResults collect_results(const fs::path& directory) {
                                " is missing; give the directory of a sweep or a run"
                          : ": no such sweep or run"));
   }
-  const auto corrupt = [&](const std::exception& error) {
-    return DataError(path.string() + ": corrupt (" + error.what() +
-                     "); run attn sweep again to rewrite it");
-  };
   try {
-    const Json plan = parse_json(read_file(path, kMaxPlanBytes), path.filename().string());
-    return results_of_plan(plan, directory);
-  } catch (const ConfigError& error) {
-    throw corrupt(error);
-  } catch (const Json::exception& error) {
-    throw corrupt(error);
+    return results_of_plan(parse_json(read_file(path), kSweepFile), directory);
+  } catch (const DataError&) {
+    throw;
+  } catch (const std::exception& error) {  // of Json or of a config
+    throw DataError(path.string() + ": corrupt (" + error.what() +
+                    "); run attn sweep again to rewrite it");
   }
 }
 

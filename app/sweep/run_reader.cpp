@@ -195,31 +195,25 @@ void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
   record.peak_flops = result.peak_flops;
   record.peak_memory = result.peak_memory;
   for (const MetricFacts& facts : kMetrics) {
-    const std::string& evaluator_name = metrics_.evaluators[facts.metric];
-    const auto found = result.results.find(evaluator_name);
-    if (found == result.results.end()) {
-      if (evaluator_name.empty()) continue;
-      out_.notes.push_back(record.name + ": has no result of evaluator " + evaluator_name +
-                           ": omitted from " + facts.heading);
+    const std::string& name = metrics_.evaluators[facts.metric];
+    if (name.empty()) continue;
+    const auto omit = [&](const std::string& why) {
+      out_.notes.push_back(record.name + ": " + why + ": omitted from " + facts.heading);
+    };
+    const auto found = result.results.find(name);
+    const EvaluatorConfig* evaluator = find_evaluator(experiment, name);
+    if (found == result.results.end() ||
+        (evaluator != nullptr && evaluator->kind() != facts.metric)) {
+      omit("has no result of evaluator " + name);
       continue;
     }
     const EvaluatorResult& scores = found->second;
-    const EvaluatorConfig* evaluator = find_evaluator(experiment, found->first);
-    if (evaluator != nullptr && evaluator->kind() != facts.metric) {
-      out_.notes.push_back(record.name + ": its evaluator " + found->first +
-                           " is of a different kind from the first row's: omitted from " +
-                           facts.heading);
-      continue;
-    }
     const auto value = scores.values.find(facts.key);
     if (value == scores.values.end()) {
-      out_.notes.push_back(record.name + ": its " + facts.key +
-                           " is not a finite number (the run diverged): omitted from the means");
+      omit("its " + std::string(facts.key) + " is not a finite number (the run diverged)");
       continue;
     }
-    if (!same_score(scores, record, out_.signatures[facts.metric])) {
-      continue;
-    }
+    if (!same_score(scores, record, out_.signatures[facts.metric])) continue;
     record.scores[facts.metric] = value->second;
     record.texts[facts.metric] = scores.text;
     if (sentences_ && facts.bootstrap) {
@@ -238,37 +232,31 @@ bool RunReader::same_score(const EvaluatorResult& result, const RunRecord& recor
   return false;
 }
 
-// Reads the outputs for significance tests; adds a note if they are missing.
+// Reads the outputs for significance tests; adds a note if they are not those that were scored.
 void RunReader::read_sentences(const fs::path& run, const Experiment& experiment,
                                const EvaluatorResult& result, double score, RunRecord& record) {
   const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
   const auto* options = config ? std::get_if<BleuEvaluation>(&config->options) : nullptr;
-  if (options == nullptr || result.output.empty() || !fs::exists(run / result.output)) {
-    out_.notes.push_back(record.name +
-                         ": its translations are missing: its row is left out of the bootstrap");
-    return;
-  }
-  const std::string prefix = config->text(experiment.data);
-  const fs::path reference = text_path(prefix, experiment.data.target);
-  if (!fs::exists(reference)) {
-    out_.notes.push_back(record.name + ": " + reference.string() +
-                         " is missing: its row is left out of the bootstrap");
-    return;
-  }
-  const auto hypotheses = read_lines(run / result.output);
-  const std::vector<std::vector<std::string>> references = {read_lines(reference)};
-  if (hypotheses.size() == references.front().size()) {
-    auto sentences = bleu_statistics(hypotheses, references, options->bleu_options());
-    const double again = bleu_from_statistics(sum_of(sentences), options->bleu_options(), 1).score;
-    if (std::abs(again - score) < kSameScore) {
-      record.sentences = std::move(sentences);
-      return;
+  const fs::path output = run / result.output;
+  const fs::path reference =
+      config ? text_path(config->text(experiment.data), experiment.data.target) : "";
+  if (options != nullptr && fs::is_regular_file(output) && fs::exists(reference)) {
+    const auto hypotheses = read_lines(output);
+    const std::vector<std::vector<std::string>> references = {read_lines(reference)};
+    if (hypotheses.size() == references.front().size()) {
+      auto sentences = bleu_statistics(hypotheses, references, options->bleu_options());
+      const double again =
+          bleu_from_statistics(sum_of(sentences), options->bleu_options(), 1).score;
+      if (std::abs(again - score) < kSameScore) {
+        record.sentences = std::move(sentences);
+        return;
+      }
     }
   }
-  out_.notes.push_back(
-      record.name + ": its translations (" + (run / result.output).string() + ") or " +
-      reference.string() +
-      " have changed since they were scored: its row is left out of the bootstrap");
+  out_.notes.push_back(record.name + ": its translations (" + output.string() + ") or " +
+                       reference.string() +
+                       " are missing, or have changed since they were scored: its row is left out "
+                       "of the bootstrap");
 }
 
 void mark_incomparable(SweepResults& out, std::span<const Experiment> experiments) {
@@ -298,20 +286,6 @@ void mark_incomparable(SweepResults& out, std::span<const Experiment> experiment
   for (size_t i = 1; i < out.rows.size(); ++i) {
     compare(i, 0);  // the variance over seeds is that of all rows
     if (out.rows[i].baseline != 0) compare(i, out.rows[i].baseline);
-  }
-}
-
-void note_precisions(SweepResults& out, std::span<const Experiment> experiments) {
-  std::string names;
-  for (size_t i = 0; i < out.rows.size(); ++i) {
-    if (experiments[i].train.precision != Precision::bf16) continue;
-    for (const RunRecord& run : out.rows[i].runs) {
-      if (!run.is_finished() || run.precision != enum_name(Precision::fp32)) continue;
-      names += (names.empty() ? "" : ", ") + run.name;
-    }
-  }
-  if (!names.empty()) {
-    out.notes.push_back("trained in fp32, since their processor does not support bf16: " + names);
   }
 }
 

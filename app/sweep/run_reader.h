@@ -48,10 +48,6 @@ class RunReader {
 /// vocabulary. `experiments` are those of the rows.
 void mark_incomparable(SweepResults& out, std::span<const Experiment> experiments);
 
-/// Adds a note of the runs that were trained in fp32 because their processor does not support
-/// their config's bf16.
-void note_precisions(SweepResults& out, std::span<const Experiment> experiments);
-
 /// Adds a note for each row whose logged losses equal its baseline's bit for bit, although options
 /// differ that decide how it is trained: a fast path or an edited model may have missed the option.
 void note_ineffective(SweepResults& out, std::span<const Experiment> experiments);

@@ -85,13 +85,14 @@ bool is_own_error(const ProcessEnd& end) {
 // Remaining cores go to the first slots. A started run keeps its number of threads, over all
 // processes, since rounding depends on it; on a GPU it does not.
 int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
-  const bool divided = options.device == "cpu";
+  const auto& [device, cores, gpus, jobs] = options.machine;
+  const bool divided = device == "cpu";
   if (const auto started = recorded(run.directory, kThreads, kMaxThreads); divided && started) {
     const int64_t processes =
         options.launcher.empty() ? recorded(run.directory, kProcesses).value_or(1) : 1;
-    if (*started * processes <= options.cores) return *started * processes;
+    if (*started * processes <= cores) return *started * processes;
   }
-  const int64_t share = options.cores / options.jobs, rest = options.cores % options.jobs;
+  const int64_t share = cores / jobs, rest = cores % jobs;
   return std::max<int64_t>(1, share + (slot < rest ? 1 : 0));
 }
 
@@ -99,7 +100,7 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
   ProcessRequest request;
   request.arguments = {(run.program.empty() ? program_path() : run.program).string(),
                        "--device",
-                       options.device,
+                       options.machine.device,
                        "--threads",
                        std::to_string(threads_for(run, slot, options)),
                        "train",
@@ -114,9 +115,9 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
                                          "sh"};
     request.arguments.insert(request.arguments.begin(), shell.begin(), shell.end());
   }
-  if (options.gpus > 1 && options.jobs > 1) {
+  if (const int64_t gpus = options.machine.gpus; gpus > 1 && options.machine.jobs > 1) {
     request.environment["CUDA_VISIBLE_DEVICES"] =
-        gpu_of_slot(slot, options.gpus, std::getenv("CUDA_VISIBLE_DEVICES"));
+        gpu_of_slot(slot, gpus, std::getenv("CUDA_VISIBLE_DEVICES"));
   }
   request.output = run.log();
   return request;
@@ -124,23 +125,20 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
 
 class Sweep {
  public:
-  Sweep(const SweepPlan& plan, const RunnerOptions& options)
-      : plan_(plan), options_(options), flops_done_before_(plan.runs.size()) {
+  Sweep(const SweepPlan& plan, const RunnerOptions& options) : plan_(plan), options_(options) {
     if (options.mps) {
       mps_.emplace(MpsServer::folder_of(plan.directory));
       if (!mps_->note().empty()) log(mps_->note());
     }
-    const int64_t slots = std::min(options.jobs, static_cast<int64_t>(plan.runs.size()));
+    const int64_t slots = std::min(options.machine.jobs, static_cast<int64_t>(plan.runs.size()));
     for (int64_t i = 0; i < slots; ++i) slots_.push_back({.index = i});
     for (const size_t i : start_order(plan)) {
-      const bool finished = is_finished(plan.runs[i]);
+      const bool finished = plan.runs[i].finished;
       if (finished && read_result(plan.runs[i].directory)->end == RunEnd::diverged) {
         fail(i, std::string("diverged; ") + kDivergedRemedy);
       } else if (finished) {
         ++end_.finished;
       } else {
-        // It may have been interrupted.
-        flops_done_before_[i] = flops_done(plan.runs[i], read_progress(plan.runs[i], plan.metrics));
         waiting_.push_back(i);
       }
     }
@@ -163,34 +161,22 @@ class Sweep {
   }
 
  private:
-  static double flops_done(const PlannedRun& run, const RunProgress& progress) {
-    const auto steps = static_cast<double>(run.experiment.train.steps);
-    return std::min(1.0, static_cast<double>(progress.step) / steps) * run_flops(run);
-  }
-
-  // "3 of 60 runs finished, about 4 h 10 min left; B1/seed-1 4200/10000 ppl 6.31", once a minute on
-  // a terminal, elsewhere every five. The time left is at the rate of all runs so far.
+  // "3 of 60 runs finished; B1/seed-1 4200/10000 ppl 6.31", once a minute on a terminal, elsewhere
+  // every five.
   void show_progress() {
     if (Clock::now() - shown_ < std::chrono::minutes(draws_on_stderr() ? 1 : 5)) return;
     shown_ = Clock::now();
     std::string running;
-    double done = flops_finished_, left = 0.0;
     for (const Slot& slot : slots_) {
       if (slot.process == 0) continue;
       const PlannedRun& run = plan_.runs[slot.run];
       const RunProgress progress = read_progress(run, plan_.metrics);
-      const double flops = flops_done(run, progress);
-      done += flops - flops_done_before_[slot.run];
-      left += run_flops(run) - flops;
       running += format("; %s %lld/%lld", run.name.c_str(), static_cast<long long>(progress.step),
                         static_cast<long long>(run.experiment.train.steps));
       if (progress.ppl > 0) running += " ppl " + decimal(progress.ppl, 2);
     }
-    for (const size_t i : waiting_) left += run_flops(plan_.runs[i]) - flops_done_before_[i];
-    const double seconds = std::chrono::duration<double>(shown_ - begin_).count();
     log(std::to_string(end_.finished) + " of " + std::to_string(plan_.runs.size()) +
-        " runs finished" +
-        (done > 0 ? ", about " + duration_text(seconds * left / done) + " left" : "") + running);
+        " runs finished" + running);
   }
 
   int64_t running() const {
@@ -252,7 +238,6 @@ class Sweep {
     const PlannedRun& run = plan_.runs[slot.run];
     const auto result = finished_result(run.directory, run.experiment.train);
     if (end.exit_code == 0 && result) {
-      flops_finished_ += run_flops(run) - flops_done_before_[slot.run];
       log(run.name + ": finished  " + results_text(plan_, *result));
       collect(run);
     } else if (slot.mps && !end_.interrupted && !was_stopped(end) && !result &&
@@ -280,9 +265,7 @@ class Sweep {
 
   const SweepPlan& plan_;
   RunnerOptions options_;
-  std::vector<double> flops_done_before_;  // by earlier sweeps into the directory, by run
-  double flops_finished_ = 0.0;            // in runs that this sweep has finished
-  Clock::time_point begin_ = Clock::now(), shown_ = begin_;
+  Clock::time_point shown_ = Clock::now();
   std::vector<Slot> slots_;
   std::vector<size_t> waiting_;
   std::optional<MpsServer> mps_;

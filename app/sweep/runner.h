@@ -11,10 +11,7 @@
 namespace attn {
 
 struct RunnerOptions {
-  int64_t jobs = 1;             ///< number of parallel runs; they share the cores
-  std::string device = "auto";  ///< --device for the runs
-  int64_t cores = 1;
-  int64_t gpus = 0;                  ///< assigned to jobs round-robin
+  SweepMachine machine;
   bool mps = false;                  ///< runs share a GPU under MPS (app/sweep/mps.h)
   std::string launcher;              ///< starts a run: "mpirun -np 2"; empty: one process
   std::filesystem::path collection;  ///< finished runs are added to it; empty: none

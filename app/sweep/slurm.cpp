@@ -9,29 +9,16 @@
 #include "app/sweep/status.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "train/parallel/communicator.h"
 
 namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
 
-// sbatch splits its lines and expands % itself.
-std::string sbatch_word(const std::string& option, const std::string& value) {
-  const bool plain = std::ranges::none_of(value, [](unsigned char c) {
-    return c < 0x20 || c == 0x7f || c == '%' || c == '"' || c == '\'' || c == '\\' || c == '#';
-  });
-  if (!plain) {
-    throw ConfigError("--" + option + ": " + Json(value).dump() +
-                      ": must be without quotes, %, #, backslashes and line ends, which sbatch "
-                      "reads; rename it");
-  }
-  return value.find(' ') == std::string::npos ? value : '"' + value + '"';
-}
-
 void directive(std::ostream& out, const std::string& option, const std::string& value) {
   if (value.empty()) return;
-  out << "#SBATCH --" << option << "=" << sbatch_word(option, value) << "\n";
+  const char* quote = value.find(' ') == std::string::npos ? "" : "\"";  // sbatch splits lines
+  out << "#SBATCH --" << option << "=" << quote << value << quote << "\n";
 }
 
 // 0: the site's default.
@@ -116,12 +103,10 @@ exit "$code"
 
 }  // namespace
 
-std::string task_device(const SlurmConfig& slurm, const std::string& device) {
-  return device == "auto" && slurm.gpus + slurm.gpus_per_task > 0 ? "cuda" : device;
-}
-
 std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   const SlurmConfig& slurm = plan.file.slurm;
+  // A job that was to have a GPU must not train on its cores for want of one.
+  const bool gpu = command.device == "auto" && slurm.gpus + slurm.gpus_per_task > 0;
   std::ostringstream out;
   std::string array = "0-";
   array += std::to_string(plan.runs.size() - 1);
@@ -140,7 +125,6 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
   directive(out, "gpus-per-task", slurm.gpus_per_task);
   directive(out, "chdir", fs::current_path().string());
   const std::string folder = fs::absolute(plan.directory).string();
-  sbatch_word("output", folder);
   out << "#SBATCH --output=\"" << folder
       << "/slurm-%A_%a.out\"\n#SBATCH --requeue\n#SBATCH --open-mode=append\n"
       << "#SBATCH --signal=B:USR1@" << slurm.notice << "\n";
@@ -153,7 +137,7 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
     if (!run.program.empty()) out << " [" << i << "]=" << shell_quoted(run.program.string());
   }
   out << " )\nsweep=" << shell_quoted(plan.directory.string())
-      << "\ndevice=" << shell_quoted(task_device(slurm, command.device))
+      << "\ndevice=" << shell_quoted(gpu ? "cuda" : command.device)
       << "\nthreads=" << (command.threads ? std::to_string(*command.threads) : std::string())
       << "\ntasks=" << slurm.tasks << "\nnotice=" << slurm.notice << "\nruns=(";
   for (const PlannedRun& run : plan.runs) out << "\n  " << shell_quoted(run.name);
@@ -162,11 +146,6 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
 }
 
 std::string submit_to_slurm(const SweepPlan& plan, const SlurmCommand& command, bool submit) {
-  if (plan.file.slurm.tasks > 1 && !has_mpi()) {
-    throw ConfigError(
-        plan.source.string() + ": slurm.tasks: " + std::to_string(plan.file.slurm.tasks) +
-        ": this build has no MPI; install it and build again (ATTN_MPI=1 ./run build)");
-  }
   make_directories(plan.directory);
   const fs::path script = plan.directory / "slurm.sh";
   write_file_atomically(script, slurm_script(plan, command));

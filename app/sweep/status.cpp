@@ -1,7 +1,6 @@
 #include "app/sweep/status.h"
 
 #include <algorithm>
-#include <span>
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
@@ -25,21 +24,10 @@ void add(std::vector<std::string>& runs, const std::string& name,
   runs.push_back(name + " (" + differences.front() + (differences.size() > 1 ? ", …)" : ")"));
 }
 
-std::string text_of(const std::vector<std::string>& runs) {
-  constexpr size_t kShown = 4;
-  const size_t shown = std::min(runs.size(), kShown);
-  const std::string text = joined(std::span(runs).first(shown), ", ");
-  return runs.size() == shown ? text
-                              : text + " and " + std::to_string(runs.size() - shown) + " more";
-}
-
-// Regular files only, so that a link in a collection copies nothing from elsewhere.
 void copy_file_into(const fs::path& file, const fs::path& folder) {
-  std::error_code error;
-  if (!fs::is_regular_file(fs::symlink_status(file, error))) return;
-  fs::create_directories(folder, error);
-  if (!error) fs::copy_file(file, folder / file.filename(), error);
-  if (error) throw DataError(file.string() + ": cannot be copied: " + error.message());
+  if (!fs::is_regular_file(file)) return;
+  fs::create_directories(folder);
+  fs::copy_file(file, folder / file.filename());
 }
 
 void copy_files(const fs::path& from, const fs::path& to) {
@@ -47,21 +35,9 @@ void copy_files(const fs::path& from, const fs::path& to) {
   for (const auto& entry : fs::directory_iterator(from)) copy_file_into(entry.path(), to);
 }
 
-// Throws DataError if a directory that is to be replaced has no config and other files than those
-// of a run that failed before it began.
-void require_replaceable(const RunDirectory& run) {
-  if (run.has_config() || !fs::exists(run.path())) return;
-  for (const auto& entry : fs::directory_iterator(run.path())) {
-    const fs::path& file = entry.path();
-    if (file == run.lock() || file == run.log() || file == run.change()) continue;
-    throw DataError(file.string() + ": exists where the collected run is to be copied; move it");
-  }
-}
-
 // The small files of a run, atomically: the final name exists only if all were copied.
 void copy_run(const fs::path& from, const fs::path& to) {
   make_directories(to.parent_path());
-  require_replaceable(to);
   AtomicDirectory copy(to, AtomicDirectory::Existing::replace);
   const RunDirectory run(from);
   for (const fs::path& file : {run.config(), run.result(), run.run_file(), run.metrics(), run.log(),
@@ -78,13 +54,9 @@ void copy_vocabularies(const fs::path& from, const fs::path& to) {
     const fs::path copied = to / kVocabulary / entry.path().filename();
     if (!entry.is_directory() || fs::exists(copied)) continue;
     make_directories(copied.parent_path());
-    try {
-      AtomicDirectory copy(copied);
-      copy_files(entry.path(), copy.path());
-      copy.commit();
-    } catch (const DataError&) {
-      if (!fs::exists(copied)) throw;  // else another process has copied it meanwhile
-    }
+    AtomicDirectory copy(copied, AtomicDirectory::Existing::replace);  // others may copy it, too
+    copy_files(entry.path(), copy.path());
+    copy.commit();
   }
 }
 
@@ -96,14 +68,16 @@ std::vector<std::string> conflicts(const fs::path& directory, const PlannedRun& 
   return row_conflicts(directory, run.experiment);
 }
 
-RunStatus inspect_run(const PlannedRun& run) {
-  RunStatus status;
-  if (!RunDirectory(run.directory).has_config()) return status;
-  const bool finished = finished_result(run.directory, run.experiment.train).has_value();
-  status.stage = finished ? RunStage::finished : RunStage::started;
-  status.changed = conflicts(run.directory, run);
-  if (!status.changed.empty()) status.stage = RunStage::changed;
-  return status;
+void inspect_runs(SweepPlan& plan, const fs::path& collection) {
+  for (PlannedRun& run : plan.runs) {
+    const bool begun = RunDirectory(run.directory).has_config();
+    const RunDirectory place(begun || collection.empty() ? run.directory : collection / run.name);
+    const bool exists = place.has_config();
+    const auto differences = exists ? conflicts(place.path(), run) : std::vector<std::string>();
+    run.changed = begun ? differences : std::vector<std::string>();
+    run.finished =
+        exists && differences.empty() && finished_result(place, run.experiment.train).has_value();
+  }
 }
 
 RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics) {
@@ -122,12 +96,12 @@ void check_unchanged(const SweepPlan& plan) {
   std::vector<std::string> changed, texts;
   TextHashes hashes(plan.directory / kTextHashes);
   for (const PlannedRun& run : plan.runs) {
-    add(changed, run.name, inspect_run(run).changed);
+    add(changed, run.name, run.changed);
     add(texts, run.name, changed_texts(run.directory, run.experiment, hashes));
   }
   const std::string source = plan.source.string(), directory = plan.directory.string();
   if (!changed.empty()) {
-    throw ConfigError(source + ": changed since they were trained: " + text_of(changed) +
+    throw ConfigError(source + ": changed since they were trained: " + joined(changed, ", ") +
                       "; train them with the former options (--set applies to all rows), rename "
                       "the changed rows, or delete their directories in " +
                       directory);
@@ -135,8 +109,8 @@ void check_unchanged(const SweepPlan& plan) {
   if (!texts.empty()) {
     throw DataError(source +
                     ": data files have changed since these runs were trained or evaluated: " +
-                    text_of(texts) + "; restore the files, or delete the runs in " + directory +
-                    " and in the collection (--collect) to retrain them");
+                    joined(texts, ", ") + "; restore the files, or delete the runs in " +
+                    directory + " and in the collection (--collect) to retrain them");
   }
 }
 
@@ -164,18 +138,8 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
   return taken;
 }
 
-bool is_finished(const PlannedRun& run, const fs::path& collection) {
-  const RunStage stage = inspect_run(run).stage;
-  if (stage == RunStage::finished) return true;
-  if (stage != RunStage::waiting || collection.empty()) return false;
-  const RunDirectory place(collection / run.name);
-  return place.has_config() && finished_result(place, run.experiment.train) &&
-         conflicts(place.path(), run).empty();
-}
-
 void collect_run(const PlannedRun& run, const fs::path& collection) {
   const fs::path place = collection / run.name;
-  if (inspect_run(run).stage != RunStage::finished) return;
   if (RunDirectory(place).has_config() && finished_result(place, run.experiment.train)) return;
   copy_vocabularies(run.directory.parent_path().parent_path(), collection);
   copy_run(run.directory, place);  // replaces that of a shorter run

@@ -14,20 +14,9 @@
 
 namespace attn {
 
-enum class RunStage {
-  waiting,   ///< not started
-  started,   ///< started; can be resumed unless check_unchanged says otherwise
-  finished,  ///< has a result
-  changed    ///< trained with a different config than the row has now
-};
-
-struct RunStatus {
-  RunStage stage = RunStage::waiting;
-  std::vector<std::string> changed;  ///< paths of the changed options
-};
-
-/// Throws DataError for an invalid result.
-RunStatus inspect_run(const PlannedRun& run);
+/// Sets PlannedRun::finished and changed, from the run's directory or, if it has not begun there,
+/// from the collection (empty: none). Throws DataError for an invalid result.
+void inspect_runs(SweepPlan& plan, const std::filesystem::path& collection = {});
 
 /// Progress of a run, from its log.
 struct RunProgress {
@@ -36,8 +25,8 @@ struct RunProgress {
 };
 RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics);
 
-/// Throws ConfigError naming runs whose row has changed since they were trained,
-/// or DataError naming runs whose data files have changed.
+/// After inspect_runs: throws ConfigError naming runs whose row has changed since they were
+/// trained, or DataError naming runs whose data files have changed.
 void check_unchanged(const SweepPlan& plan);
 
 /// Copies the vocabularies and the finished runs of a collection into the sweep directory, without
@@ -46,11 +35,7 @@ void check_unchanged(const SweepPlan& plan);
 /// its row, and DataError if a file is damaged or cannot be copied.
 int64_t take_collected(const SweepPlan& plan, const std::filesystem::path& collection);
 
-/// Whether a run is finished, with the row's current config, in its directory or in the collection
-/// (empty: none). Throws DataError for an invalid result.
-bool is_finished(const PlannedRun& run, const std::filesystem::path& collection = {});
-
-/// Adds a run to the collection if it is finished and not yet there, with its vocabularies; one
+/// Adds a finished run to the collection unless it is there, with its vocabularies; one
 /// that was trained for fewer steps (train.steps) is replaced. Checkpoints, weights and caches are
 /// not copied. Throws DataError.
 void collect_run(const PlannedRun& run, const std::filesystem::path& collection);

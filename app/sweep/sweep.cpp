@@ -1,7 +1,5 @@
 #include "app/sweep/sweep.h"
 
-#include <c10/core/impl/DeviceGuardImplInterface.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -121,7 +119,7 @@ Json describe(const SweepPlan& plan) {
     rows.push_back({{"name", row.name},
                     {"about", row.about},
                     {"group", row.group},
-                    {"baseline", plan.rows[row.baseline].name},
+                    {"baseline", row.baseline},
                     {"seeds", row.seeds},
                     {"paper", write_config(row.paper)},
                     {"changed", row.changed},
@@ -178,7 +176,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
 void prepare_programs(SweepPlan& plan, int threads, const Log& log = nullptr) {
   for (PlannedRun& run : plan.runs) {
     const auto& change = plan.rows[run.row].change;
-    if (!change || is_finished(run)) continue;
+    if (!change || run.finished) continue;
     if (log) log(run.name + ": by " + change->label());
     run.program = change->is_diff ? build_changed(*change, threads) : change->file;
   }
@@ -217,7 +215,7 @@ void require_free_place(const SweepPlan& plan) {
   require_place(directory, InputKind::sweep_directory);
   const fs::path written = directory / kSweepFile;
   if (kind_of(directory) != InputKind::sweep_directory) return;
-  const Json before = parse_json(read_file(written, kMaxPlanBytes), written.string());
+  const Json before = parse_json(read_file(written), written.string());
   std::error_code moved;
   const fs::path other = directory / before.value(kSourceFromHere, "");
   if (!fs::is_regular_file(other, moved) || fs::equivalent(other, plan.source, moved)) return;
@@ -227,10 +225,10 @@ void require_free_place(const SweepPlan& plan) {
 }
 
 // As many runs as fit; one on each GPU if the first row cannot be trained, which its run will say.
-int64_t measured_jobs(const SweepPlan& plan, const CostOptions& cost) {
-  int64_t jobs = cost.gpus;
+int64_t measured_jobs(const SweepPlan& plan, const SweepMachine& machine, double seconds) {
+  int64_t jobs = machine.gpus;
   try {
-    jobs = jobs_on_gpus(plan, cost);
+    jobs = jobs_on_gpus(plan, machine, seconds);
   } catch (const DataError& error) {
     std::cerr << error.what() << "\n";
   }
@@ -238,16 +236,13 @@ int64_t measured_jobs(const SweepPlan& plan, const CostOptions& cost) {
   return jobs;
 }
 
-CostOptions cost_options(const SweepPlan& plan, const SweepOptions& options,
-                         const Context& context) {
+SweepMachine machine_of(const SweepPlan& plan, int64_t jobs, const Context& context) {
   const bool gpu = context.device.is_cuda();
-  CostOptions cost = options.cost;
-  cost.device = gpu ? "cuda" : "cpu";
-  cost.threads = torch::get_num_threads();
-  cost.gpus = gpu ? static_cast<int64_t>(torch::cuda::device_count()) : 0;
-  cost.jobs = gpu ? options.jobs : std::max<int64_t>(options.jobs, 1);
-  cost.jobs = std::min(cost.jobs, static_cast<int64_t>(plan.runs.size()));
-  return cost;
+  jobs = gpu ? jobs : std::max<int64_t>(jobs, 1);
+  return {.device = gpu ? "cuda" : "cpu",
+          .cores = torch::get_num_threads(),
+          .gpus = gpu ? static_cast<int64_t>(torch::cuda::device_count()) : 0,
+          .jobs = std::min(jobs, static_cast<int64_t>(plan.runs.size()))};
 }
 
 // Trains the runs of a plan, or submits them.
@@ -261,6 +256,7 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
                 << "\n";
     }
   }
+  inspect_runs(plan);
   check_unchanged(plan);
   prepare_programs(plan, 0);
   exit_on_stop_signals();
@@ -268,14 +264,11 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
   prepare_sweep(plan, log);
   prepare_programs(plan, torch::get_num_threads(), log);
   if (!options.collection.empty()) {
-    for (const PlannedRun& run : plan.runs) collect_run(run, options.collection);
+    for (const PlannedRun& run : plan.runs) {
+      if (run.finished) collect_run(run, options.collection);
+    }
   }
   if (options.slurm) {
-    if (task_device(plan.file.slurm, context.device_name) == "cuda" &&
-        !c10::impl::hasDeviceGuardImpl(c10::DeviceType::CUDA)) {
-      std::cerr << "slurm.gpus: this LibTorch is for CPUs alone, with which the tasks stop; build "
-                   "with one for CUDA (ATTN_TORCH_INDEX= where nvidia-smi finds no GPU)\n";
-    }
     std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !options.no_submit)
               << "\nwhen the jobs have finished, "
               << (trials ? "run the same command again for what follows these trials"
@@ -284,21 +277,19 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
     return 0;
   }
   catch_stop_signals();
-  CostOptions cost = cost_options(plan, options, context);
-  const auto left =
-      std::ranges::count_if(plan.runs, [](const PlannedRun& run) { return !is_finished(run); });
-  if (cost.jobs == 0)
-    cost.jobs = left > 1 && options.launcher.empty() ? measured_jobs(plan, cost) : 1;
+  SweepMachine machine = machine_of(plan, options.jobs, context);
+  const auto left = std::ranges::count(plan.runs, false, &PlannedRun::finished);
+  if (machine.jobs == 0) {
+    const bool measures = left > 1 && options.launcher.empty();
+    machine.jobs = measures ? measured_jobs(plan, machine, options.seconds) : 1;
+  }
   if (stop_requested()) return stop_exit_code();
-  const bool mps = cost.gpus > 0 && left > 1 && cost.jobs > cost.gpus &&
+  const bool mps = machine.gpus > 0 && left > 1 && machine.jobs > machine.gpus &&
                    std::ranges::none_of(plan.runs, [](const PlannedRun& run) {
                      return run.experiment.runtime.mps == Use::off;
                    });
   return end_of(plan,
-                run_sweep(plan, {.jobs = cost.jobs,
-                                 .device = cost.device,
-                                 .cores = torch::get_num_threads(),
-                                 .gpus = cost.gpus,
+                run_sweep(plan, {.machine = machine,
                                  .mps = mps,
                                  .launcher = options.launcher,
                                  .collection = options.collection}),
@@ -315,10 +306,12 @@ int sweep(const SweepOptions& options, const Context& context) {
   std::optional<SweepPlan> trials;
   if (!plan.file.tune.empty()) trials = plan_trials(plan);
   if (options.dry_run) {
-    const CostOptions cost = cost_options(plan, options, context);
+    const fs::path& kept = options.collection;
+    inspect_runs(plan, kept);
+    if (trials) inspect_runs(*trials, kept.empty() ? "" : kept / "tune");
     catch_stop_signals();  // so that scratch files are removed
-    dry_run(plan, trials, options.no_measure ? std::nullopt : std::optional(cost),
-            options.collection);
+    dry_run(plan, trials, machine_of(plan, options.jobs, context),
+            options.no_measure ? std::nullopt : std::optional(options.seconds));
     if (stop_requested()) return stop_exit_code();
     require_free_place(plan);
     if (!trials) check_unchanged(plan);
@@ -329,6 +322,7 @@ int sweep(const SweepOptions& options, const Context& context) {
     SweepOptions of_trials = options;
     if (!options.collection.empty()) of_trials.collection /= "tune";
     const int code = train_plan(*trials, of_trials, context, true);
+    inspect_runs(*trials);
     if (has_unfinished(*trials)) return code;  // a trial that diverged has finished
     trials = plan_trials(plan);                // with an edge of the grid extended
   }

@@ -21,8 +21,8 @@ namespace attn {
 
 struct SweepOptions {
   SweepRequest request;
-  CostOptions cost;
   bool dry_run = false, no_measure = false;
+  double seconds = 3.0;  ///< of measuring the first row
   bool slurm = false, no_submit = false;
   int64_t jobs = 0;                  ///< 0: one, or as many as fit on the GPUs
   std::filesystem::path collection;  ///< take finished runs from it and add them to it

@@ -1,7 +1,6 @@
 #include "app/sweep/sweep_file.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdint>
 #include <string_view>
@@ -17,9 +16,6 @@ namespace attn {
 namespace {
 
 constexpr size_t kMaxNameLength = 80;
-// What a sweep keeps beside its rows.
-constexpr std::array<std::string_view, 5> kOwnNames = {"cache", "vocabulary", "sweep.json",
-                                                       "slurm.sh", "tune"};
 
 // Whether a row's name can be a folder's: no separators, no white space, not hidden.
 bool is_row_name(const std::string& name) {
@@ -30,26 +26,11 @@ bool is_row_name(const std::string& name) {
          name.front() != '-' && std::all_of(name.begin(), name.end(), fits);
 }
 
-void validate_results(const PaperResults& paper_results, const std::string& place) {
-  for (const MetricFacts& facts : kMetrics) {
-    const double value = paper_results.scores[facts.metric];
-    require(value >= 0, place + "." + facts.key, value, "must be 0 (none) or more");
-  }
-  require(paper_results.params_m >= 0, place + ".params_m", paper_results.params_m,
-          "must be 0 or more");
-  require(paper_results.flops >= 0, place + ".flops", paper_results.flops, "must be 0 or more");
-}
-
 void validate_row(const SweepRow& row, const std::string& place) {
   const std::string quoted = "\"" + row.name + "\"";
   require(is_row_name(row.name), place + ".name", quoted,
           "must be a directory name: letters, digits and . _ = + -, at most 80, no leading . or -");
-  const bool taken =
-      std::ranges::count(kOwnNames, row.name) + std::ranges::count(kReportFiles, row.name);
-  require(!taken, place + ".name", quoted,
-          "is the name of a file or folder of the sweep; choose another");
   require_between(place + ".seeds", row.seeds, 0, kMaxSeeds);
-  validate_results(row.paper, place + ".paper");
   require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
   require(row.grid.is_object(), place + ".grid", row.grid.dump(),
           "must be an object of paths and arrays of values");
@@ -65,8 +46,6 @@ void validate_row(const SweepRow& row, const std::string& place) {
             "must be an array of at least one value");
   }
 }
-
-constexpr int64_t kMaxDots = 16;  // in the path of an option
 
 // {"a": {"b": value}} for "a.b".
 Json nested(const std::string& path, const Json& value) {
@@ -113,16 +92,8 @@ void SweepFile::validate() const {
   require(!set.contains("base"), "set.base", set.value("base", Json()).dump(),
           "belongs in \"base\" or \"patch\"");
   require(!rows.empty(), "rows", "[]", "must have at least one row; the first is the baseline");
-  require(paper_vocabulary >= 0, "paper_vocabulary", paper_vocabulary, "must be 0 or more");
-  require(slurm.notice >= 1, "slurm.notice", slurm.notice, "must be 1 second or more");
-  require(slurm.cpus >= 0 && slurm.gpus >= 0 && slurm.at_once >= 0, "slurm", "a negative number",
-          "cpus, gpus and at_once must be 0 or more");
-  require(slurm.tasks >= 1, "slurm.tasks", slurm.tasks, "must be positive");
-  require(slurm.nodes >= 0 && slurm.nodes <= slurm.tasks, "slurm.nodes", slurm.nodes,
-          "must be from 0 to slurm.tasks");
-  require(slurm.gpus_per_task >= 0 && (slurm.gpus_per_task == 0 || slurm.gpus == 0),
-          "slurm.gpus_per_task", slurm.gpus_per_task,
-          "must be 0 or more, and 0 with slurm.gpus, which is per node");
+  require(slurm.gpus_per_task == 0 || slurm.gpus == 0, "slurm.gpus_per_task", slurm.gpus_per_task,
+          "cannot be combined with slurm.gpus, which is per node");
   for (size_t i = 0; i < rows.size(); ++i) validate_row(rows[i], format("rows[%zu]", i));
   require(rows[0].diff.empty() && rows[0].binary.empty(), "rows[0]", "\"" + rows[0].name + "\"",
           "is the baseline, which this program trains: no \"diff\" or \"binary\"");
@@ -135,21 +106,12 @@ void SweepFile::validate() const {
     trials.grid.erase("updates");
     validate_row(trials, "tune");
   }
-  for (size_t i = 0; i < published.size(); ++i) {
-    const std::string place = format("published[%zu]", i);
-    require(!published[i].name.empty(), place + ".name", "\"\"", "must be the system's name");
-    validate_results(published[i].paper, place + ".paper");
-  }
 }
 
 std::vector<ExpandedRow> expand(const SweepRow& row) {
   std::vector<ExpandedRow> rows = {{.row = row, .patches = {row.set}}};
   std::vector<int64_t> tags;  // depths of those set so far: the outer ones come first
   for (const auto& [path, values] : row.grid.items()) {
-    if (std::count(path.begin(), path.end(), '.') > kMaxDots) {
-      throw ConfigError("row " + row.name + ": grid: " + path.substr(0, 60) +
-                        "…: no option is nested that deeply");
-    }
     auto place = static_cast<int64_t>(rows.front().patches.size());
     if (is_tag(path)) {
       if (sets(row.set, path)) {

@@ -61,6 +61,7 @@ SweepPlan plan_grid(const SweepPlan& plan, const Json& grid) {
     }
   }
   plan_runs(trials);
+  inspect_runs(trials);
   return trials;
 }
 
@@ -138,8 +139,7 @@ SweepPlan plan_trials(const SweepPlan& plan) {
 }
 
 bool has_unfinished(const SweepPlan& trials) {
-  return std::ranges::any_of(trials.runs,
-                             [](const PlannedRun& trial) { return !is_finished(trial); });
+  return std::ranges::any_of(trials.runs, [](const PlannedRun& trial) { return !trial.finished; });
 }
 
 void choose_settings(SweepPlan& plan, const SweepPlan& trials) {

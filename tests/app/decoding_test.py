@@ -50,7 +50,7 @@ class Decoding(ProgramTest):
 
     def test_other_vocabularies_and_tasks_are_errors_that_name_both_runs(self):
         self.attn("train", "small.json", "--run", "other", "--set", "data.vocab_size=250", "train.steps=1")
-        self.one_line("translate", "one", "other", code=2, names=["one", "other", "source vocabularies", "300", "250"])
+        self.one_line("translate", "one", "other", code=2, names=["one", "other", "different source vocabulary"])
 
     def test_forced_decoding_scores_as_search(self):
         for seed in ("1", "2"):  # trained until most of their translations end
@@ -177,23 +177,15 @@ class Decoding(ProgramTest):
         self.one_line("eval", "one", "--set", "eval=" + json.dumps(evaluators), code=3,
                       names=["wrong.de:1", "equals the reference"])
 
-    def test_several_metrics_in_one_call(self):
-        base, system = self.translate("gru"), self.translate("one")
-        self.write("base.de", base)
-        self.write("out.de", system)
+    def test_metrics_are_compared_with_a_baseline(self):
+        self.write("base.de", self.translate("gru"))
+        self.write("out.de", self.translate("one"))
         files = ("out.de", "corpus/test.de")
-        both = json.loads(self.attn("score", "text", *files, "--metrics", "bleu,chrf++,ter", "--tokenize", "none",
-                                    "--baseline", "base.de", "--json").stdout)
-        self.assertEqual(list(both), ["bleu", "chrf++", "ter"])
-        alone = {"bleu": ("bleu", "--tokenize", "none"), "chrf++": ("chrf", "--word-order", "2"), "ter": ("ter",)}
-        for metric, (command, *options) in alone.items():
+        for command, *options in (("bleu", "--tokenize", "none"), ("chrf", "--word-order", "2"), ("ter",)):
             found = json.loads(self.attn("score", command, *files, *options, "--baseline", "base.de", "--json").stdout)
-            self.assertEqual(found, both[metric])
             self.assertIn("p_value", found)
         same = self.attn("score", "bleu", *files, "--tokenize", "none", "--baseline", "out.de")
         self.assertIn("warning: out.de: identical to the scored output", same.stderr)
-        text = self.attn("score", "text", *files, "--force").stdout.splitlines()
-        self.assertEqual([line.split("|")[0] for line in text], ["BLEU", "chrF2", "TER"])
 
 
 if __name__ == "__main__":

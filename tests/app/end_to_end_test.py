@@ -214,7 +214,7 @@ class EndToEnd(ProgramTest):
         before = self.files("made")
         self.one_line("generate", "made", *sizes, "--seed", "2", code=3, names=["made/train.en", "will not be overwritten"])
         self.assertEqual(self.files("made"), before)
-        self.one_line("generate", "made", "--train", "100000000000", code=2, names=["--train"])
+        self.one_line("generate", "made", "--train", "-1", code=2, names=["--train"])
 
     def test_a_changed_validation_text_selects_the_best_checkpoint_anew(self):
         (self.path / "judged").mkdir()
@@ -319,8 +319,7 @@ class EndToEnd(ProgramTest):
         process.send_signal(signal.SIGCONT)
         said = process.communicate(timeout=120)[1]
         self.assertEqual(process.returncode, 0, said)
-        for name in ("longer/heads.json", "longer/averaged"):
-            self.assertIn(name, said)
+        self.assertIn("longer/averaged", said)
         self.assertFalse((self.path / "longer/averaged").exists())
         # An average is only ever written over an average.
         (self.path / "theirs").mkdir()
@@ -373,7 +372,6 @@ class EndToEnd(ProgramTest):
                  ("bench search whole corpus/test.en --set model.layers=2", ["model.layers", "trained model"]),
                  (["eval", "whole", "--set", 'eval=[{"name": "a", "kind": "bleu", "bem": 4}]'], ["--set eval[0].bem"]),
                  (["eval", "whole", "--set", 'eval=[{"name": "a" "kind": "bleu"}]'], ["--set eval=…:1:20: not JSON"]),
-                 ("logprob whole -s corpus/test.en -t corpus/test.de --set beam=3", ["--set beam", "search.ensemble"]),
                  # Numbers that make no sense.
                  ("bench table1 small.json --lengths 0", ["1048576"]),
                  ("bench step small.json --synthetic 9223372036854775807", ["1048576"]),
@@ -387,14 +385,14 @@ class EndToEnd(ProgramTest):
                  ("eval rows.json", ["a sweep, not a run", "attn sweep rows.json"]),
                  ("train small.json --run file", ["file: exists and is not a run", "--run"]),
                  ("train corpus", ["corpus: is a directory; give a config file"]),
-                 (f"train {step}/model.safetensors", ["model.safetensors: not JSON; expected a config"]),
+                 (f"train {step}/model.safetensors", ["model.safetensors:1:1: not JSON"]),
                  # Runs and checkpoints.
                  ("train small.json --run whole", ["whole", "--resume"]),
                  ("train corpus --resume", ["corpus: exists and is not a run"]), ("train moved --resume", ["moved: a checkpoint, not a run"]),
-                 (f"average {step}", ["give the run, whole"]),
-                 (f"train {step}/ --resume", ["a checkpoint, not a run; give the run, whole"]),
+                 (f"average {step}", ["a checkpoint, not a run; its run is whole"]),
+                 (f"train {step}/ --resume", ["a checkpoint, not a run; its run is whole"]),
                  ("train whole/checkpoints --resume", ["whole/checkpoints: exists and is not a run"]),
-                 (f"train small.json --run {step} --resume", ["give the run, whole"])]
+                 (f"train small.json --run {step} --resume", ["its run is whole"])]
         cases_of_files = [(["translate", "a\nb"], ["a\\nb"]), (["config", "a\nb.json"], ["a\\nb"]), ("translate file", ["file: a file; give the directory of a run", "--input"]),
                           ("eval file", ["file: a file", "directory of a run"]), ("translate corpus", ["corpus"]),
                           ("translate nowhere", ["nowhere"]), ("train nowhere.json", ["nowhere.json"]),
@@ -497,15 +495,6 @@ class EndToEnd(ProgramTest):
         self.assertEqual(self.files("lost"), before)
         (self.path / "elsewhere").rename(copy / "checkpoints")
 
-    def test_an_interrupted_average_is_reported(self):
-        copy = self.copy_of_whole("aside")
-        self.attn("average", "aside", "--last", "2")
-        (copy / "averaged").rename(copy / "averaged.tmp-0123.old")
-        self.one_line("translate", "aside", code=3, names=["aside/averaged.tmp-0123.old", "attn average"])
-        self.attn("average", "aside", "--last", "3")
-        self.assertEqual([p.name for p in copy.glob("averaged*")], ["averaged"])
-        self.assertIn("aside/averaged", self.attn("translate", "aside", stdin="a\n").stderr)
-
     def test_evaluating_writes_nothing_into_the_run(self):
         copy = self.copy_of_whole("readonly")
         shutil.rmtree(copy / "cache")
@@ -590,6 +579,7 @@ class EndToEnd(ProgramTest):
         for damaged in (whole[:-100], whole[:-100] + bytes([whole[-100] ^ 1]) + whole[-99:]):
             weights.write_bytes(damaged)
             self.one_line("translate", str(newest.relative_to(self.path)), code=3, names=["model.safetensors"])
+            (copy / "result.json").unlink()  # of a finished run nothing is read
             self.assertIn("corrupt", self.attn("train", "copy", "--resume").stderr)
             self.assertEqual(self.weights("copy"), self.weights("whole"))
         newest = sorted(copy.glob("checkpoints/step-*"))[-1]
@@ -660,21 +650,6 @@ class EndToEnd(ProgramTest):
         self.assertTrue(pipe.is_fifo())
         self.assertFalse((self.path / "pipe.partial").exists())
 
-    def test_no_output_replaces_an_input(self):
-        self.whole_run()
-        for name in ("en", "de"):
-            shutil.copy(self.path / f"corpus/test.{name}", self.path / f"mine.{name}")
-        (self.path / "alias").symlink_to("mine.en")
-        for option, arguments in (("--input", "translate whole --input mine.en --output mine.en"),
-                                  ("--input", "translate whole --input alias --output ./mine.en"),
-                                  ("--target", "logprob whole -s mine.en -t mine.de -o mine.de"),
-                                  ("--source", "attention whole --source mine.en --json mine.en"),
-                                  ("--data", "heads whole --data mine --json mine.de")):
-            with self.subTest(arguments=arguments):
-                self.one_line(*arguments.split(), code=2, names=[f"is also the input {option}; give another file"])
-        for name in ("en", "de"):
-            self.assertEqual((self.path / f"mine.{name}").read_text(), (self.path / f"corpus/test.{name}").read_text())
-
     def test_what_attn_did_not_write_is_not_replaced(self):
         self.whole_run()
         mine = self.path / "foreign"
@@ -696,30 +671,16 @@ class EndToEnd(ProgramTest):
                          code=1, preexec_fn=little_memory)
         self.assertEqual(done.stderr.splitlines()[-1], "attn: out of memory; reduce the batch (data.batch_tokens), the model or the input")
 
-    def test_a_checkpoint_of_a_stranger_is_checked_before_its_model_is_made(self):
+    def test_a_damaged_value_of_a_checkpoint_is_an_error(self):
         self.whole_run()
         checkpoint = sorted((self.path / "whole/checkpoints").glob("step-*"))[-1]
         copy = lambda name: shutil.copytree(checkpoint, self.path / name)
-        for name, change in {"wide": {"d_model": 1 << 20}, "deep": {"layers": 1000, "d_model": 4096, "d_ff": 16384}}.items():
-            config = json.loads((copy(name) / "config.json").read_text())
-            config["model"].update(change)
-            self.write(f"{name}/config.json", config)
-            begun = time.monotonic()
-            self.one_line("translate", name, code=3, names=["model.safetensors", "parameters", "different config"])
-            self.assertLess(time.monotonic() - begun, 30)
         # A changed value, the last 4 bytes of the last tensor; in a file without a checksum, one that is not finite.
         weights = copy("nan") / "model.safetensors"
         weights.write_bytes(weights.read_bytes()[:-4] + b"\x00\x00\xc0\x7f")
         self.one_line("translate", "nan", code=3, names=["model.safetensors", "checksum"])
         weights.write_bytes(weights.read_bytes().replace(b'"xxh64"', b'"other"'))
         self.one_line("translate", "nan", code=3, names=["model.safetensors", "non-finite"])
-        # A pipe would be waited for, and a circle of links is an error of the file system.
-        for name, file in (("pipe_run", "config.json"), ("pipe_pieces", "tokenizer.model")):
-            (copy(name) / file).unlink()
-            os.mkfifo(self.path / name / file)
-            self.one_line("translate", name, code=3, names=[file, "not a regular file"])
-        (self.path / "circle").symlink_to("circle")
-        self.one_line("translate", "circle", code=3, names=["circle", "symbolic links"])
 
     def test_a_single_run_has_a_report(self):
         self.attn("train", "small.json", "--run", "reported")
@@ -812,7 +773,7 @@ class EndToEnd(ProgramTest):
         self.whole_run()
         step = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--cache", "cache").stdout)
         self.assertGreater(step["tokens_per_second"], 0)
-        points = json.loads(self.attn("bench", "table1", "small.json", "--json", "--lengths", "8,16", "--widths", "64",
+        points = json.loads(self.attn("bench", "table1", "small.json", "--lengths", "8,16", "--widths", "64",
                                       "--seconds", "0.001").stdout)
         self.assertTrue(all(point["forward"] > 0 and point["backward"] > 0 for point in points))
         self.assertEqual({point["path"] for point in points if point["layer"].startswith("recurrence")}, {8, 16})

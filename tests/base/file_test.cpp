@@ -266,20 +266,6 @@ TEST_CASE("a directory that is replaced is there at every moment") {
   CHECK(missing == 0);
 }
 
-TEST_CASE("leftovers of a killed replacement are found and removed by the next one") {
-  const TemporaryDirectory folder;
-  CHECK_FALSE(interrupted_replacement(folder / "none/final"));
-  fs::create_directory(folder / "final.tmp-0123");  // unfinished: nothing to go back to
-  CHECK_FALSE(interrupted_replacement(folder / "final"));
-  fs::create_directory(folder / "final.tmp-0123.old");
-  fs::create_directory(folder / "finale.tmp-0123.old");
-  CHECK(interrupted_replacement(folder / "final") == folder / "final.tmp-0123.old");
-  AtomicDirectory(folder / "final", AtomicDirectory::Existing::replace).commit();
-  CHECK_FALSE(interrupted_replacement(folder / "final"));
-  CHECK(names_in(folder.path()) ==
-        std::vector<std::string>{"final", "final.tmp-0123", "finale.tmp-0123.old"});
-}
-
 TEST_CASE("only temporary files of processes that no longer write are removed") {
   const TemporaryDirectory folder;
   CHECK_NOTHROW(remove_leftovers(folder / "none", std::chrono::hours(1)));

@@ -218,40 +218,41 @@ TEST_CASE("broken JSON is reported with line and column, duplicate keys with the
 
 TEST_CASE("--set changes options in objects and arrays, by index or dot, and accepts bare words") {
   Json json = parse_json(R"({"list": [{"sizes": [1, 2]}, {"rate": 1}]})", "f.json");
-  set_path(json, "inner.rate=0.25");
-  set_path(json, "norm=pre");
-  set_path(json, "list.1.rate=7");
-  set_path(json, "list[0].sizes[1]=3");
+  set_path(json, Assignment("inner.rate=0.25"));
+  set_path(json, Assignment("norm=pre"));
+  set_path(json, Assignment("list.1.rate=7"));
+  set_path(json, Assignment("list[0].sizes[1]=3"));
   CHECK(json == parse_json(R"({"list": [{"sizes": [1, 3]}, {"rate": 7}], "inner": {"rate": 0.25},
                                "norm": "pre"})",
                            "f.json"));
-  CHECK_THROWS_WITH(set_path(json, "norm.x=1"), contains("inside a string"));
-  CHECK_THROWS_WITH(set_path(json, "norm"), contains("path=value"));
-  CHECK_THROWS_WITH(set_path(json, "list[2].rate=7"), contains("\"2\" is not an index"));
+  CHECK_THROWS_WITH(set_path(json, Assignment("norm.x=1")), contains("inside a string"));
+  CHECK_THROWS_WITH(set_path(json, Assignment("norm")), contains("path=value"));
+  CHECK_THROWS_WITH(set_path(json, Assignment("list[2].rate=7")),
+                    contains("\"2\" is not an index"));
   for (const char* wrong : {"list[-1].rate=7", "list[x].rate=7", "list[]=7"}) {
-    CHECK_THROWS_WITH(set_path(json, wrong), contains("expected an index of an array"));
+    CHECK_THROWS_WITH(set_path(json, Assignment(wrong)), contains("expected an index of an array"));
   }
-  CHECK(assigned_path("list.1.rate=7") == "list[1].rate");
-  CHECK(assigned_path("list[1].rate=7") == "list[1].rate");
-  CHECK(assigned_path("inner.rate") == "inner.rate");
-  for (const char* path : {"list[]", "list[x]", "[1]", "list[1", "list[1]x"}) {
-    CHECK(assigned_path(path) == path);
+  const auto path_of = [](const std::string& path) { return Assignment(path + "=7").path; };
+  CHECK(path_of("list.1.rate") == "list[1].rate");
+  for (const char* path :
+       {"list[1].rate", "inner.rate", "list[]", "list[x]", "list[1", "list[1]x"}) {
+    CHECK(path_of(path) == path);
   }
 }
 
 TEST_CASE("--set with an object is a merge patch, read as strictly as a file") {
   Json json =
       parse_json(R"({"inner": {"rate": 1, "sizes": [3]}, "list": [{"rate": 1}]})", "f.json");
-  set_path(json, R"(inner={"rate": 4})");
-  set_path(json, R"(list.0={"sizes": [1]})");
+  set_path(json, Assignment(R"(inner={"rate": 4})"));
+  set_path(json, Assignment(R"(list.0={"sizes": [1]})"));
   CHECK(json ==
         parse_json(R"({"inner": {"rate": 4, "sizes": [3]}, "list": [{"rate": 1, "sizes": [1]}]})",
                    "f.json"));
-  set_path(json, "list=[]");
+  set_path(json, Assignment("list=[]"));
   CHECK(json["list"].empty());
-  CHECK_THROWS_WITH(set_path(json, R"(inner={"rate": 4, "rate": 5})"),
+  CHECK_THROWS_WITH(set_path(json, Assignment(R"(inner={"rate": 4, "rate": 5})")),
                     contains("--set inner=") && contains("duplicate key \"rate\""));
-  CHECK_THROWS_WITH(set_path(json, R"(list=[{"rate" 4}])"),
+  CHECK_THROWS_WITH(set_path(json, Assignment(R"(list=[{"rate" 4}])")),
                     contains("--set list=…:1:10: not JSON"));
 }
 
@@ -317,9 +318,9 @@ TEST_CASE("an option of another alternative may stand there with its default") {
 TEST_CASE("a patch that changes a tag removes the options that the new alternative lacks") {
   const ConfigSchema& schema = schema_of<Tagged>();
   Json config = json(R"({"scores": [{"kind": "bleu", "beam": 7, "lowercase": true, "every": 1}]})");
-  set_path(config, "scores.0.kind=parse", schema);
+  set_path(config, Assignment("scores.0.kind=parse"), schema);
   CHECK(config == json(R"({"scores": [{"kind": "parse", "beam": 7, "every": 1}]})"));
-  set_path(config, R"(scores.0={"kind": null})", schema);
+  set_path(config, Assignment(R"(scores.0={"kind": null})"), schema);
   CHECK(config == json(R"({"scores": [{"kind": null, "every": 1}]})"));
   Json two = json(R"({"kind": "bleu", "shape": "box", "beam": 2, "width": 5, "typo": 1})");
   apply_patch(two, json(R"({"kind": "loss"})"), schema_of<Two>());
@@ -335,9 +336,9 @@ TEST_CASE("a patch that changes a replacing tag replaces the object") {
   CHECK(config == json(R"({"figure": {"radius": 4, "colour": 7, "shape": "disc"}})"));
   apply_patch(config, json(R"({"figure": {"shape": "box", "width": 5}})"), schema);
   CHECK(config == json(R"({"figure": {"shape": "box", "width": 5}})"));
-  set_path(config, "figure.shape=disc", schema);
+  set_path(config, Assignment("figure.shape=disc"), schema);
   CHECK(config == json(R"({"figure": {"shape": "disc"}})"));
-  set_path(config, "figure.radius=2", schema);
+  set_path(config, Assignment("figure.radius=2"), schema);
   CHECK(config == json(R"({"figure": {"shape": "disc", "radius": 2}})"));
   apply_patch(config, json(R"({"figure": {"shape": "box"}})"));  // nothing known of its tags
   CHECK(config == json(R"({"figure": {"shape": "box", "radius": 2}})"));

@@ -22,7 +22,7 @@ namespace {
 
 struct Parsed {
   std::string error, file, run;
-  Words set;
+  Words set;  // as written
   int last = 0;
 };
 
@@ -36,13 +36,15 @@ Parsed parsed(const Words& arguments) {
   app.add_option("--threads", threads);
   CLI::App* train = app.add_subcommand("train");
   train->add_option("config", out.file)->required();
-  add_set(train, out.set);
+  std::vector<Assignment> set;
+  add_set(train, set);
   train->add_option("--run", out.run);
   CLI::App* average = app.add_subcommand("average");
   average->add_option("--last", out.last);
-  add_set(app.add_subcommand("bench")->require_subcommand(1)->add_subcommand("step"), out.set);
+  add_set(app.add_subcommand("bench")->require_subcommand(1)->add_subcommand("step"), set);
   try {
     run_command(app, arguments);
+    for (const Assignment& assignment : set) out.set.push_back(assignment.text);
   } catch (const ConfigError& error) {
     out.error = error.what();
   }

@@ -10,7 +10,8 @@ using testing::contains;
 namespace {
 
 Experiment resolve(const std::string& text, const std::vector<std::string>& assignments = {}) {
-  return resolve_experiment({parse_json(text, "test.json")}, "test.json", ".", assignments);
+  return resolve_experiment({parse_json(text, "test.json")}, "test.json", ".",
+                            {assignments.begin(), assignments.end()});
 }
 
 }  // namespace
@@ -27,14 +28,14 @@ TEST_CASE("about is not inherited from a base") {
   CHECK(load_experiment(folder / "a.json").about == "of a");
   CHECK(load_experiment(folder / "b.json").about.empty());
   CHECK(load_experiment(folder / "b.json").seed == 7);
-  CHECK(load_experiment(folder / "b.json", {"about=of b"}).about == "of b");
+  CHECK(load_experiment(folder / "b.json", {Assignment("about=of b")}).about == "of b");
 }
 
 TEST_CASE("base, file and assignments apply in this order, each a merge patch") {
   const testing::TemporaryDirectory folder;
   folder.write("far/base.json", R"({"seed": 5, "model": {"heads": 4, "d_k": 32}})");
   folder.write("row.json", R"({"base": "far/base.json", "model": {"heads": 2}})");
-  const Experiment row = load_experiment(folder / "row.json", {"model.d_v=16"});
+  const Experiment row = load_experiment(folder / "row.json", {Assignment("model.d_v=16")});
   CHECK(row.seed == 5);
   CHECK(row.model.get<TransformerConfig>().heads == 2);
   CHECK(row.model.get<TransformerConfig>().d_k == 32);
@@ -74,7 +75,8 @@ TEST_CASE("null is an option's default, whatever the base has, and its name is c
   folder.write("patch.json", R"({"base": "empty.json", "train": {"clip_norm": null}})");
   folder.write("empty.json", "{}");
   const auto from = [&](const std::string& text, const std::vector<std::string>& set = {}) {
-    return resolve_experiment({parse_json(text, "t")}, "t", folder.path(), set);
+    return resolve_experiment({parse_json(text, "t")}, "t", folder.path(),
+                              {set.begin(), set.end()});
   };
   const std::string base = R"({"base": "base.json")";
   CHECK(from(base + R"(, "train": {"clip_norm": null}})").train.clip_norm == 0.0);
@@ -104,7 +106,8 @@ TEST_CASE("a written experiment is read back equal") {
   Json written = write_experiment(before);
   CHECK(resolve_experiment({written}, "again", ".") == before);
   // Evaluators of a resolved config still inherit from "search".
-  const Experiment changed = resolve_experiment({written}, "again", ".", {"search.beam=9"});
+  const Experiment changed =
+      resolve_experiment({written}, "again", ".", {Assignment("search.beam=9")});
   CHECK(beam(changed, 0) == 9);
   CHECK(beam(changed, 1) == 2);
 }

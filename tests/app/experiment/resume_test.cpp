@@ -16,7 +16,7 @@ using Paths = std::vector<std::string>;
 
 Experiment with_options(const std::vector<std::string>& assignments = {}) {
   return resolve_experiment({parse_json(R"({"eval": [{"name": "v", "kind": "bleu"}]})", "t")}, "t",
-                            ".", assignments);
+                            ".", {assignments.begin(), assignments.end()});
 }
 
 Experiment resolve_text(const std::string& text) {
@@ -43,8 +43,9 @@ TEST_CASE("changes are listed with both values; only options of an update can ch
         parse_json(R"([{"step": 7, "option": "data.batch_tokens", "before": 4096, "after": 9},
                        {"step": 7, "option": "train.clip_norm", "before": 0.0, "after": 2.0}])",
                    "t"));
-  require_changeable(std::vector<std::string>{"train.clip_norm=2", "train.steps=5"});
-  CHECK_THROWS_WITH(require_changeable(std::vector<std::string>{"train.seed=2"}),
+  const Assignment clip("train.clip_norm=2"), seed("train.seed=2");
+  require_changeable(std::span(&clip, 1));
+  CHECK_THROWS_WITH(require_changeable(std::span(&seed, 1)),
                     Catch::Matchers::StartsWith("--change train.seed=2"));
 }
 

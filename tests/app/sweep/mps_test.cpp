@@ -113,8 +113,8 @@ TEST_CASE("a run that fails under MPS is resumed once without it") {
                              (fails ? "exit 8\n"
                                     : "echo '{\"step\": 5}' > " +
                                           RunDirectory(run.directory).result().string() + "\n"));
-  const SweepEnd end =
-      run_sweep(plan, {.device = "cpu", .gpus = 1, .mps = true, .launcher = launcher.string()});
+  const SweepEnd end = run_sweep(
+      plan, {.machine = {.device = "cpu", .gpus = 1}, .mps = true, .launcher = launcher.string()});
   CHECK(end.finished == (fails ? 0 : 1));
   CHECK(end.failed.size() == (fails ? 1u : 0u));
   CHECK(read_file(folder / "runs") == "run\nrun\n");

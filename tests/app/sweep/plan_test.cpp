@@ -38,10 +38,11 @@ TEST_CASE("grids make a row for each combination, seeds a run for each") {
 TEST_CASE("the values of a grid, which name its rows, cannot be overridden") {
   const Sweeps sweeps;
   const auto text = sweeps.rows(R"({"name": "g", "grid": {"model.heads": [1, 4]}})");
-  CHECK_THROWS_WITH(sweeps.plan(text, {.assignments = {"model.heads=2"}}),
+  CHECK_THROWS_WITH(sweeps.plan(text, {.assignments = {Assignment("model.heads=2")}}),
                     contains("--set model.heads=2: row g.heads=1"));
-  CHECK_THROWS_WITH(sweeps.plan(text, {.assignments = {"model={}"}}), contains("model.heads"));
-  CHECK_NOTHROW(sweeps.plan(text, {.assignments = {"train.steps=7"}}));
+  CHECK_THROWS_WITH(sweeps.plan(text, {.assignments = {Assignment("model={}")}}),
+                    contains("model.heads"));
+  CHECK_NOTHROW(sweeps.plan(text, {.assignments = {Assignment("train.steps=7")}}));
 }
 
 TEST_CASE("a grid's other values hold for each of its architectures and schedules") {
@@ -71,11 +72,12 @@ TEST_CASE("--set cannot remove what rows set, or their grids vary") {
   const auto set = sweeps.rows(R"({"name": "s", "set": {"model": {"dropout": 0.4}}})");
   for (const char* assignment :
        {"model.architecture=recurrent", R"(model={"architecture": "recurrent"})"}) {
-    CHECK_THROWS_WITH(sweeps.plan(grid, {.assignments = {assignment}}), contains("row g.dropout"));
-    CHECK_THROWS_WITH(sweeps.plan(set, {.assignments = {assignment}}),
+    CHECK_THROWS_WITH(sweeps.plan(grid, {.assignments = {Assignment(assignment)}}),
+                      contains("row g.dropout"));
+    CHECK_THROWS_WITH(sweeps.plan(set, {.assignments = {Assignment(assignment)}}),
                       contains("resets model, of which row s sets options"));
   }
-  CHECK_NOTHROW(sweeps.plan(set, {.assignments = {"model.dropout=0.1"}}));
+  CHECK_NOTHROW(sweeps.plan(set, {.assignments = {Assignment("model.dropout=0.1")}}));
 }
 
 TEST_CASE("rows are patches on the base and what the sweep sets; the first is compared with") {
@@ -138,7 +140,6 @@ TEST_CASE("null in a row or a grid is a value: the option's default") {
 
 TEST_CASE("an error in any row names the row, the path and the nearest name") {
   const Sweeps sweeps;
-  sweeps.write("other.json", R"({"base": "base.json", "rows": [{"name": "base"}]})");
   const std::vector<std::pair<std::string, std::string>> rows = {
       {R"("name": "x", "set": {"model": {"heds": 1}})", "s.json: row x: model.heds"},
       {R"("name": "x", "set": {"model": {"heds": 1}})", "did you mean heads"},
@@ -151,7 +152,6 @@ TEST_CASE("an error in any row names the row, the path and the nearest name") {
       {R"("name": "x", "sett": {})", "rows[1].sett"},
       {R"("name": "a/b")", "rows[1].name"},
       {R"("name": "..")", "rows[1].name"},
-      {R"("name": "report.html")", "rows[1].name: \"report.html\": is the name of a file"},
       {R"("name": "base")", "duplicate row name base"},
       {R"("name": "x", "set": {"seed": 3})", "seeds"},
       {R"("name": "x", "set": {"base": "y"})", "patch"},
@@ -161,7 +161,6 @@ TEST_CASE("an error in any row names the row, the path and the nearest name") {
       {R"("name": "g", "grid": {"seed": [1, 2]})",
        "rows[1].grid.seed: [1,2]: belongs in \"seeds\""},
       {R"("name": "x", "patch": ["none.json"])", "none.json': no such file"},
-      {R"("name": "x", "paper": {"bleu": -3})", "rows[1].paper.bleu: -3"},
       {R"("name": "x", "baseline": "bsae")",
        "row x: baseline: \"bsae\": no row above it has that name; did you mean base?"},
       {R"("name": "x", "baseline": "x")", "row x: baseline: \"x\": no row above it"},
@@ -181,15 +180,9 @@ TEST_CASE("an error in any row names the row, the path and the nearest name") {
   const std::vector<std::pair<std::string, std::string>> texts = {
       {R"("base": "base.json", "rows": [])", "rows"},
       {R"("rows": [{"name": "base"}])", "base"},
-      {R"("base": "other.json", "rows": [{"name": "base"}])", "other.json: a sweep, not a config"},
       {R"("base": "base.json", "metrics": {"bleu": "c"}, "rows": [{"name": "a"}])", "metrics.bleu"},
       {R"("base": "base.json", "rows": [{"name": "b", "baseline": "x"}, {"name": "x"}])",
        "row b: baseline: \"x\": no row above it"},
-      {R"("base": "base.json", "rows": [{"name": "a"}], "published": [{"paper": {"bleu": 3}}])",
-       "published[0].name"},
-      {R"("base": "base.json", "rows": [{"name": "a"}],
-          "published": [{"name": "x", "paper": {"flops": -1}}])",
-       "published[0].paper.flops: -1"},
   };
   for (const auto& [text, message] : texts) {
     CHECK_THROWS_WITH(sweeps.plan("{" + text + "}"), contains(message));
@@ -197,7 +190,7 @@ TEST_CASE("an error in any row names the row, the path and the nearest name") {
   const std::string good = sweeps.rows(R"({"name": "A1"})");
   CHECK_THROWS_WITH(sweeps.plan(good, {.only = {"A2"}}), contains("--only A2") && contains("A1"));
   CHECK_THROWS_WITH(sweeps.plan(good, {.seeds = 10001}), contains("--seeds: 10001"));
-  CHECK_THROWS_WITH(sweeps.plan(good, {.assignments = {"seed=9223372036854775807"}}),
+  CHECK_THROWS_WITH(sweeps.plan(good, {.assignments = {Assignment("seed=9223372036854775807")}}),
                     contains("seed: 9223372036854775807"));
 }
 
@@ -245,7 +238,7 @@ TEST_CASE("every config in experiments can be read") {
 TEST_CASE("the command of a plan repeats what was set, quoted for the shell") {
   const Sweeps sweeps;
   SweepRequest request;
-  request.assignments = {"train.steps=50", "about=it's a test"};
+  request.assignments = {Assignment("train.steps=50"), Assignment("about=it's a test")};
   request.seeds = 3;
   const SweepPlan plan = sweeps.plan(sweeps.rows(R"({"name": "B1"})"), request);
   CHECK(plan.command == "attn sweep " + plan.source.string() +

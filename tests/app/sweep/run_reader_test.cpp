@@ -57,32 +57,6 @@ TEST_CASE("a row on another text has no difference in the metrics of that text")
         "other: its BLEU was computed on different data than that of base: no difference is shown");
 }
 
-TEST_CASE("runs trained in fp32 for want of bf16 are named") {
-  const auto trained = [](const std::string& name, const std::string& precision) {
-    RunRecord run = run_on("text", "pieces");
-    run.name = name;
-    run.precision = precision;
-    return run;
-  };
-  const auto notes = [](std::vector<RunRecord> runs, Precision asked) {
-    SweepResults results;
-    results.rows = {row_of("base", std::move(runs))};
-    Experiment experiment;
-    experiment.train.precision = asked;
-    note_precisions(results, std::span(&experiment, 1));
-    return results.notes;
-  };
-  const auto bf16 = trained("a", "bf16"), fp32 = trained("b", "fp32"), unknown = trained("c", "");
-  CHECK(notes({bf16, unknown}, Precision::bf16).empty());
-  CHECK(notes({fp32, unknown}, Precision::fp32).empty());
-  const std::string why = "trained in fp32, since their processor does not support bf16: ";
-  CHECK(notes({bf16, fp32, unknown, fp32}, Precision::bf16) ==
-        std::vector<std::string>{why + "b, b"});
-  RunRecord unfinished = fp32;
-  unfinished.state = RunState::unfinished;
-  CHECK(notes({bf16, unfinished}, Precision::bf16).empty());
-}
-
 TEST_CASE("a row with its baseline's losses is named if an option of its training differs") {
   const auto trained = [](int64_t seed, std::vector<double> losses) {
     RunRecord run = run_on("text", "pieces");
