@@ -61,6 +61,7 @@ ComputeScope::ComputeScope(const Options& options)
   if (packed && options.packed_weights != nullptr) {
     packed_weights_ = options.packed_weights;
   }
+  if (bf16 && kernels_ && !on_cpu_path(device_)) copied_weights_ = options.packed_weights;
   set_autocast(bf16 && !tiles, bf16 && !tiles ? at::kBFloat16 : outer_autocast_type_);
   innermost = this;
 }
@@ -90,6 +91,10 @@ bool ComputeScope::takes(FastPath path) {
 
 PackedWeights* ComputeScope::packed_weights() {
   return innermost ? innermost->packed_weights_ : nullptr;
+}
+
+PackedWeights* ComputeScope::copied_weights() {
+  return innermost ? innermost->copied_weights_ : nullptr;
 }
 
 Random* ComputeScope::dropout() {

@@ -46,7 +46,7 @@ class ComputeScope {
     std::optional<bool> kernels = {};
     /// Weights packed for products of this precision (kernels/ops/linear.h), which then replace
     /// LibTorch's; must outlive the scope. Ignored where has_packed_products() is false, and where
-    /// FastPath::linear is not taken.
+    /// FastPath::linear is not taken. On a GPU its copies in bf16 are for FastPath::gpu_linear.
     PackedWeights* packed_weights = nullptr;
     /// Seed of the dropout masks, per thread for reproducibility. Without it they come from torch's
     /// default CPU generator, which all threads share. On a GPU dropout uses LibTorch's generator,
@@ -73,6 +73,8 @@ class ComputeScope {
   static bool fuses(FastPath path) { return packed_weights() != nullptr && takes(path); }
   /// Packed weights of this thread's innermost scope; null if products are LibTorch's.
   static PackedWeights* packed_weights();
+  /// Those of whose copies in bf16 a GPU's products may be; null: of none.
+  static PackedWeights* copied_weights();
   /// Dropout generator of this thread's innermost scope; null for torch's.
   static Random* dropout();
   /// Options::device_seed of this thread's innermost scope.
@@ -88,6 +90,7 @@ class ComputeScope {
   torch::Device device_;
   bool kernels_;
   PackedWeights* packed_weights_ = nullptr;
+  PackedWeights* copied_weights_ = nullptr;
   std::optional<Random> random_;
   torch::Tensor device_seed_;
   bool outer_autocast_;

@@ -57,18 +57,18 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2884,
-    "kernels": 8191,
+    "kernels": 8325,
     "kernels/cuda": 1800,
-    "model": 6781,
+    "model": 6783,
     "data": 6081,
     "train": 4662,
     "eval": 7106,
     "report": 1855,
-    "app": 12499,
-    "tests": 20102,
+    "app": 12500,
+    "tests": 20248,
     "run": 228,
 }
-PYTHON_BUDGET = 11596  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11592  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

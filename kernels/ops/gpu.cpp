@@ -40,7 +40,7 @@ bool has_kernels(const torch::Tensor& x) {
 }
 
 std::optional<cuda::Queue> queue_for(FastPath path, const torch::Tensor& x) {
-  if (!has_kernels(x) || !ComputeScope::takes(path)) return {};
+  if (!has_kernels(x) || !gpu_kernels_include(path) || !ComputeScope::takes(path)) return {};
   return queue_of(x);
 }
 
