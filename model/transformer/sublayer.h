@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/libtorch.h"
+#include "kernels/ops/gpu_norm.h"
 #include "model/layers/dropout.h"
 #include "model/layers/norm.h"
 #include "model/transformer/config.h"
@@ -26,7 +27,12 @@ class SublayerImpl : public torch::nn::Module {
   /// `sublayer` maps [N, D] to [N, D].
   template <class F>
   torch::Tensor forward(const torch::Tensor& x_ND, F&& sublayer) {
-    // Formula sublayer: fast path model/transformer/packed_inference.cpp.
+    if (order_ == Norm::pre && gpu::takes_norm(x_ND, x_ND.size(1))) {
+      const auto [normed_ND, own_ND] = gpu::norm_beside(x_ND, norm->kernel_parameters());
+      return gpu::residual_sum(own_ND, sublayer(normed_ND), dropout->probability());
+    }
+    // Formula sublayer: fast paths kernels/ops/gpu_norm.cpp,
+    // model/transformer/packed_inference.cpp.
     switch (order_) {
       case Norm::post:
         return norm->after_residual(x_ND, sublayer(x_ND), dropout);

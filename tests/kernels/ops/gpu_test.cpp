@@ -4,6 +4,7 @@
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/gpu_embedding.h"
 #include "kernels/ops/gpu_linear.h"
+#include "kernels/ops/gpu_norm.h"
 #include "kernels/ops/linear.h"
 #include "kernels/ops/residual_norm.h"
 #include "kernels/ops/smoothed_loss.h"
@@ -111,6 +112,37 @@ TEST_CASE("operations by a GPU's kernels are those of LibTorch, in bf16 up to it
   for (size_t i = 0; i < got.size(); ++i) {
     CHECK(got[i].scalar_type() == expected[i].scalar_type());
     CHECK(max_difference(got[i], expected[i]) < (i == 1 ? 0.02 : 1e-5));
+  }
+}
+
+TEST_CASE("a norm beside its residual connection, by a GPU's kernels, is LibTorch's") {
+  const testing::EmulatedGpu gpu;
+  torch::manual_seed(9);
+  const double p = GENERATE(0.0, 0.3);
+  const auto type = GENERATE(torch::kFloat32, torch::kBFloat16);
+  CAPTURE(p, toString(type));
+  const torch::Tensor x = torch::randn({9, 20}).requires_grad_(),
+                      inner = torch::randn({20, 20}).requires_grad_(),
+                      weight = torch::randn({20}).requires_grad_(),
+                      bias = torch::randn({20}).requires_grad_(), d = torch::randn({9, 20});
+  const auto results = [&](bool kernels) {
+    const ComputeScope scope({.dropout_seed = 8});
+    torch::Tensor out;
+    if (kernels) {
+      const auto [normed, own] = gpu::norm_beside(x, {weight, bias, 1e-5});
+      out = gpu::residual_sum(own, normed.mm(inner).to(type), p);
+    } else {
+      const torch::Tensor update = torch::layer_norm(x, {20}, weight, bias, 1e-5).mm(inner);
+      out = x + update.to(type) * (p > 0 ? dropout_factors(update, p) : torch::ones({}));
+    }
+    auto all = torch::autograd::grad({out}, {x, inner, weight, bias}, {d});
+    all.push_back(out);
+    return all;
+  };
+  const auto got = results(true), expected = results(false);
+  for (size_t i = 0; i < got.size(); ++i) {
+    CHECK(got[i].scalar_type() == torch::kFloat32);
+    CHECK(max_difference(got[i], expected[i]) < (type == torch::kBFloat16 ? 0.1 : 1e-4));
   }
 }
 
