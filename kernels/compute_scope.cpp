@@ -46,6 +46,7 @@ bool has_packed_products(Precision precision) {
 ComputeScope::ComputeScope(const Options& options)
     : outer_(innermost),
       precision_(options.precision),
+      residual_(options.residual),
       device_(options.device),
       kernels_(options.kernels.value_or(kernels_in_use() != Kernels::off)),
       device_seed_(options.device_seed),
@@ -81,7 +82,10 @@ void ComputeScope::set_autocast(bool enabled, torch::ScalarType type) const {
 
 ComputeScope::Options ComputeScope::as_read() {
   if (innermost == nullptr) return {.kernels = false};
-  return {.precision = innermost->precision_, .device = innermost->device_, .kernels = false};
+  return {.precision = innermost->precision_,
+          .residual = innermost->residual_,
+          .device = innermost->device_,
+          .kernels = false};
 }
 
 bool ComputeScope::takes(FastPath path) {
@@ -103,6 +107,11 @@ Random* ComputeScope::dropout() {
 
 torch::Tensor ComputeScope::device_seed() {
   return innermost ? innermost->device_seed_ : torch::Tensor();
+}
+
+std::optional<torch::ScalarType> ComputeScope::residual_type() {
+  if (innermost == nullptr || innermost->residual_ == Precision::fp32) return {};
+  return torch::kBFloat16;
 }
 
 std::optional<torch::ScalarType> ComputeScope::autocast_type(torch::Device device) {

@@ -40,6 +40,8 @@ class ComputeScope {
     /// tiles (AMX or AVX-512 BF16) if the CPU supports them, else LibTorch's autocast, which CPUs
     /// without bf16 instructions only emulate (train/batch_gradient.h).
     Precision precision = Precision::fp32;
+    /// Data type of the Transformer's residual stream (model/transformer/sublayer.h).
+    Precision residual = Precision::fp32;
     torch::Device device = torch::kCPU;
     /// Whether fast paths may be taken; false: everything is computed as it is read in model/ and
     /// train/. Unset: unless kernels_in_use() is off.
@@ -79,6 +81,8 @@ class ComputeScope {
   static Random* dropout();
   /// Options::device_seed of this thread's innermost scope.
   static torch::Tensor device_seed();
+  /// The type of the residual stream, unless it is float32.
+  static std::optional<torch::ScalarType> residual_type();
   /// The autocast type on `device`, if autocast is enabled.
   static std::optional<torch::ScalarType> autocast_type(torch::Device device);
 
@@ -86,7 +90,7 @@ class ComputeScope {
   void set_autocast(bool enabled, torch::ScalarType type) const;
 
   ComputeScope* outer_;
-  Precision precision_;
+  Precision precision_, residual_;
   torch::Device device_;
   bool kernels_;
   PackedWeights* packed_weights_ = nullptr;

@@ -57,15 +57,15 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2884,
-    "kernels": 8375,
+    "kernels": 8391,
     "kernels/cuda": 1800,
-    "model": 6789,
+    "model": 6800,
     "data": 6081,
-    "train": 4662,
+    "train": 4671,
     "eval": 7106,
     "report": 1855,
-    "app": 12500,
-    "tests": 20292,
+    "app": 12502,
+    "tests": 20345,
     "run": 228,
 }
 PYTHON_BUDGET = 11592  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks

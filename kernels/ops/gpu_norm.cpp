@@ -28,8 +28,9 @@ class GpuNorm : public torch::autograd::Function<GpuNorm> {
     TORCH_CHECK(!update.defined() || update.sizes() == x.sizes(), "residual_norm: x ", x.sizes(),
                 ", update ", update.sizes());
     const auto in_floats = x.options().dtype(torch::kFloat32);
-    const torch::Tensor output = torch::empty(x.sizes(), in_floats);
-    const torch::Tensor sum = update.defined() ? torch::empty_like(output) : x;
+    const bool of_stream = update.defined() || beside;  // else of any rows
+    const torch::Tensor output = torch::empty(x.sizes(), of_stream ? x.options() : in_floats);
+    const torch::Tensor sum = update.defined() ? torch::empty(x.sizes(), in_floats) : x;
     const torch::Tensor mean = torch::empty({x.numel() / width}, in_floats),
                         rstd = torch::empty_like(mean);
     const Dropout dropout = draw_dropout(p);
@@ -112,8 +113,7 @@ class GpuResidualSum : public torch::autograd::Function<GpuResidualSum> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto type =
-        static_cast<torch::ScalarType>(context->saved_data["update_type"].toInt());
+    const auto type = static_cast<torch::ScalarType>(context->saved_data["update_type"].toInt());
     return {gradients[0], dropped(gradients[0], saved_dropout(*context), type), torch::Tensor()};
   }
 };

@@ -1,7 +1,7 @@
 // What runs by this project's kernels for a GPU (kernels/cuda): emulated, on a CPU by the GPU's
 // path, against the CPU's own kernels; and on a GPU, where there is one.
-#include "kernels/cpu/tiles.h"
 #include "kernels/cuda/gpu_kernels.h"
+#include "kernels/cpu/tiles.h"
 #include "kernels/cuda/graph.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
@@ -35,7 +35,8 @@ class RepeatedWork : public Graph {
 };
 
 KernelRun run_updates(const ModelConfig& config, bool padded, torch::Device device = torch::kCPU,
-                      bool graphs = false, Precision precision = Precision::fp32) {
+                      bool graphs = false, Precision precision = Precision::fp32,
+                      Precision residual = Precision::fp32) {
   const EncodedCorpus pairs = testing::copying_corpus();
   BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
   torch::manual_seed(1);
@@ -45,6 +46,7 @@ KernelRun run_updates(const ModelConfig& config, bool padded, torch::Device devi
   training.accumulate = 2;
   training.z_loss = 0.001;
   training.precision = precision;
+  training.residual_precision = residual;
   Trainer trainer(training, 9, *model, stream, {},
                   padded ? std::optional(class_rule(60, 0)) : std::nullopt);
   if (graphs) {
@@ -104,6 +106,23 @@ TEST_CASE("updates by a GPU's kernels, emulated, are the CPU's with the same dro
     if (!padded) break;  // the models differ in their kernels alone, which take a while
     if (&config != &all.front()) continue;
     CHECK(run_updates(config, padded, torch::kCPU, /*graphs=*/true).losses == got.losses);
+  }
+}
+
+TEST_CASE("bf16 updates by a GPU's kernels, emulated, with the residual stream in either type") {
+  if (!testing::machine_has(cpu::has_bf16_instructions(), "bf16 instructions")) return;
+  const testing::Threads threads(1);
+  const auto residual = GENERATE(Precision::fp32, Precision::bf16);
+  const std::vector<TransformerConfig> all = transformers();
+  for (const TransformerConfig& config : all) {
+    CAPTURE(enum_name(residual), enum_name(config.norm));
+    const KernelRun expected = run_updates(config, true);
+    const testing::EmulatedGpu gpu;
+    const KernelRun got =
+        run_updates(config, true, torch::kCPU, /*graphs=*/true, Precision::bf16, residual);
+    check_losses(got, expected, 0.02);
+    const torch::Tensor difference = got.gradients - expected.gradients;
+    CHECK((difference.norm() / expected.gradients.norm()).item<double>() < 0.1);
   }
 }
 
