@@ -4,6 +4,10 @@
 
 # operator, the source that calls it, the beginning of its schema: the arguments that are passed by position
 set(attn_torch_internals
+  _addmm_activation kernels/ops/gpu_linear.cpp
+  "(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, bool use_gelu=False"
+  _foreach_copy_ kernels/ops/packed_weights.cpp
+  "(Tensor(a!)[] self, Tensor[] src"
   _efficient_attention_forward kernels/ops/attention.cpp
   "(Tensor query, Tensor key, Tensor value, Tensor? bias, Tensor? cu_seqlens_q, Tensor? cu_seqlens_k, SymInt? max_seqlen_q, SymInt? max_seqlen_k, float dropout_p, int custom_mask_type, bool compute_log_sumexp=False"
   _fused_adam_ train/adam.cpp

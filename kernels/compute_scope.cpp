@@ -46,6 +46,7 @@ bool has_packed_products(Precision precision) {
 ComputeScope::ComputeScope(const Options& options)
     : outer_(innermost),
       precision_(options.precision),
+      residual_(options.residual),
       device_(options.device),
       kernels_(options.kernels.value_or(kernels_in_use() != Kernels::off)),
       device_seed_(options.device_seed),
@@ -61,6 +62,7 @@ ComputeScope::ComputeScope(const Options& options)
   if (packed && options.packed_weights != nullptr) {
     packed_weights_ = options.packed_weights;
   }
+  if (bf16 && kernels_ && !on_cpu_path(device_)) copied_weights_ = options.packed_weights;
   set_autocast(bf16 && !tiles, bf16 && !tiles ? at::kBFloat16 : outer_autocast_type_);
   innermost = this;
 }
@@ -80,7 +82,10 @@ void ComputeScope::set_autocast(bool enabled, torch::ScalarType type) const {
 
 ComputeScope::Options ComputeScope::as_read() {
   if (innermost == nullptr) return {.kernels = false};
-  return {.precision = innermost->precision_, .device = innermost->device_, .kernels = false};
+  return {.precision = innermost->precision_,
+          .residual = innermost->residual_,
+          .device = innermost->device_,
+          .kernels = false};
 }
 
 bool ComputeScope::takes(FastPath path) {
@@ -92,12 +97,21 @@ PackedWeights* ComputeScope::packed_weights() {
   return innermost ? innermost->packed_weights_ : nullptr;
 }
 
+PackedWeights* ComputeScope::copied_weights() {
+  return innermost ? innermost->copied_weights_ : nullptr;
+}
+
 Random* ComputeScope::dropout() {
   return innermost && innermost->random_ ? &*innermost->random_ : nullptr;
 }
 
 torch::Tensor ComputeScope::device_seed() {
   return innermost ? innermost->device_seed_ : torch::Tensor();
+}
+
+std::optional<torch::ScalarType> ComputeScope::residual_type() {
+  if (innermost == nullptr || innermost->residual_ == Precision::fp32) return {};
+  return torch::kBFloat16;
 }
 
 std::optional<torch::ScalarType> ComputeScope::autocast_type(torch::Device device) {

@@ -40,13 +40,15 @@ class ComputeScope {
     /// tiles (AMX or AVX-512 BF16) if the CPU supports them, else LibTorch's autocast, which CPUs
     /// without bf16 instructions only emulate (train/batch_gradient.h).
     Precision precision = Precision::fp32;
+    /// Data type of the Transformer's residual stream (model/transformer/sublayer.h).
+    Precision residual = Precision::fp32;
     torch::Device device = torch::kCPU;
     /// Whether fast paths may be taken; false: everything is computed as it is read in model/ and
     /// train/. Unset: unless kernels_in_use() is off.
     std::optional<bool> kernels = {};
     /// Weights packed for products of this precision (kernels/ops/linear.h), which then replace
     /// LibTorch's; must outlive the scope. Ignored where has_packed_products() is false, and where
-    /// FastPath::linear is not taken.
+    /// FastPath::linear is not taken. On a GPU its copies in bf16 are for FastPath::gpu_linear.
     PackedWeights* packed_weights = nullptr;
     /// Seed of the dropout masks, per thread for reproducibility. Without it they come from torch's
     /// default CPU generator, which all threads share. On a GPU dropout uses LibTorch's generator,
@@ -73,10 +75,14 @@ class ComputeScope {
   static bool fuses(FastPath path) { return packed_weights() != nullptr && takes(path); }
   /// Packed weights of this thread's innermost scope; null if products are LibTorch's.
   static PackedWeights* packed_weights();
+  /// Those of whose copies in bf16 a GPU's products may be; null: of none.
+  static PackedWeights* copied_weights();
   /// Dropout generator of this thread's innermost scope; null for torch's.
   static Random* dropout();
   /// Options::device_seed of this thread's innermost scope.
   static torch::Tensor device_seed();
+  /// The type of the residual stream, unless it is float32.
+  static std::optional<torch::ScalarType> residual_type();
   /// The autocast type on `device`, if autocast is enabled.
   static std::optional<torch::ScalarType> autocast_type(torch::Device device);
 
@@ -84,10 +90,11 @@ class ComputeScope {
   void set_autocast(bool enabled, torch::ScalarType type) const;
 
   ComputeScope* outer_;
-  Precision precision_;
+  Precision precision_, residual_;
   torch::Device device_;
   bool kernels_;
   PackedWeights* packed_weights_ = nullptr;
+  PackedWeights* copied_weights_ = nullptr;
   std::optional<Random> random_;
   torch::Tensor device_seed_;
   bool outer_autocast_;

@@ -57,18 +57,18 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2864,
-    "kernels": 8191,
+    "kernels": 8391,
     "kernels/cuda": 1800,
-    "model": 6781,
+    "model": 6800,
     "data": 6081,
-    "train": 4662,
+    "train": 4671,
     "eval": 7106,
     "report": 1855,
-    "app": 11755,
-    "tests": 20055,
+    "app": 11758,
+    "tests": 20298,
     "run": 227,
 }
-PYTHON_BUDGET = 11548  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11558  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

@@ -25,12 +25,13 @@ Precision effective_precision(Precision requested, torch::Device device) {
 
 BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
                              cpu::SmoothedTargets targets, const TrainerProcesses& processes,
-                             Precision wire)
+                             Precision wire, Precision residual)
     : processes_(processes),
       sum_(processes.world, parameters.gradients.numel(), wire),
       model_(model),
       parameters_(parameters),
       precision_(effective_precision(precision, model.device())),
+      residual_(precision_ == Precision::bf16 ? residual : Precision::fp32),
       packed_weights_(precision_),
       targets_(targets),
       padded_sums_(torch::zeros({2}, parameters.values.options().dtype(torch::kFloat64))),
@@ -60,6 +61,7 @@ LossSums BatchGradient::forward(Seq2SeqModel& model, const TokenSequences& sourc
                                 const TokenSequences& target_in, const torch::Tensor& targets_N,
                                 uint64_t seed, const torch::Tensor& device_seed) {
   const ComputeScope scope({.precision = precision_,
+                            .residual = residual_,
                             .device = model.device(),
                             .packed_weights = &packed_weights_,
                             .dropout_seed = seed,

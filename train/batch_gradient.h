@@ -51,10 +51,11 @@ class BatchGradient {
  public:
   /// `parameters` are the model's; both and the communicator must outlive this. Uses torch's
   /// current number of threads, which must be the same in all processes. `wire`: the type in which
-  /// gradients are sent.
+  /// gradients are sent; `residual`: that of the residual stream, float32 if the precision in use
+  /// is.
   BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
                 cpu::SmoothedTargets targets, const TrainerProcesses& processes = {},
-                Precision wire = Precision::fp32);
+                Precision wire = Precision::fp32, Precision residual = Precision::fp32);
   BatchGradient(const BatchGradient&) = delete;
   BatchGradient& operator=(const BatchGradient&) = delete;
 
@@ -103,7 +104,7 @@ class BatchGradient {
 
   Seq2SeqModel& model_;
   FlatParameters& parameters_;
-  Precision precision_;
+  Precision precision_, residual_;
   PackedWeights packed_weights_;
   cpu::SmoothedTargets targets_;
   std::vector<Replica> replicas_;  // number of threads - 1, or none

@@ -71,6 +71,8 @@ void TrainConfig::validate() const {
   require(label_smoothing >= 0 && label_smoothing < 1, "label_smoothing", label_smoothing,
           "must be at least 0 and below 1");
   require(z_loss >= 0, "z_loss", z_loss, "must be 0 or more");
+  require(residual_precision == Precision::fp32 || precision == Precision::bf16,
+          "residual_precision", "bf16", "requires train.precision=bf16");
   require(ema >= 0 && ema < 1, "ema", ema, "must be at least 0 and below 1");
   require(ema == 0 || average_last == 0, "average_last", average_last,
           "must be 0 with train.ema, which is an average already");

@@ -72,6 +72,7 @@ struct TrainConfig {
   Smoothing smoothing = Smoothing::wrong;
   double z_loss = 0.0;
   Precision precision = Precision::fp32;
+  Precision residual_precision = Precision::fp32;
   Precision reduce = Precision::fp32;
   int64_t patience = 0;
   int64_t log_every = 50;
@@ -123,6 +124,9 @@ struct TrainConfig {
           "1e-4); 0: none");
     visit("precision", self.precision,
           "precision of matrix products; weights and accumulation stay fp32");
+    visit("residual_precision", self.residual_precision,
+          "data type of the Transformer's residual stream in training: of embeddings and of the "
+          "rows after each sub-layer; bf16 requires precision=bf16");
     visit("reduce", self.reduce, "data type in which processes exchange gradients; sums are fp32");
     visit("patience", self.patience,
           "early stopping after this many validations without improvement; 0: off");

@@ -62,7 +62,7 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
       gradient_(model, parameters_, config.precision,
                 training_targets(config, model.sizes().target,
                                  stream.corpus().vocabularies().never_target()),
-                processes, config.reduce),
+                processes, config.reduce, config.residual_precision),
       optimizer_(make_optimizer(
           config.optimizer, parameters_, model.hidden_rate(),
           processes.shard_optimizer ? gradient_.sum().own() : whole_range(parameters_))),

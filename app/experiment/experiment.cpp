@@ -208,6 +208,8 @@ void Experiment::validate() const {
   require(!shared || data.shared_vocabulary, "model.embedding_sharing", "all",
           "requires data.shared_vocabulary");
   const auto* transformer = std::get_if<TransformerConfig>(&model.options);
+  require(transformer || train.residual_precision == Precision::fp32, "train.residual_precision",
+          "bf16", "requires model.architecture=transformer: others have no residual stream");
   require(!transformer || !transformer->word_positions || data.task == Task::parsing,
           "model.word_positions", "true",
           "requires data.task=parsing: it counts the leaves of trees");

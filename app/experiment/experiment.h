@@ -59,9 +59,10 @@ struct RuntimeConfig {
         "off (everything is computed as it is read)");
     visit(
         "gpu_kernels", self.gpu_kernels,
-        "on a GPU: this project's kernels of norm, dropout, embedding and loss, compiled when they "
-        "are first used, with a CPU's dropout masks (on), or LibTorch's operations (off); auto: "
-        "off until a GPU has shown them to be equal and faster");
+        "on a GPU: this project's kernels of norm, loss, embedding and dropout, compiled when they "
+        "are first used, with a CPU's dropout masks, and linear layers that read copies of their "
+        "weights in bf16 (on), one of these and dropout, to measure it, or LibTorch's operations "
+        "(off); auto: off until a GPU has shown them to be equal and faster");
     visit("graphs", self.graphs,
           "training on a GPU: launch an update's kernels as CUDA graphs (auto: where the model "
           "allows it), or one by one (off); results are the same");

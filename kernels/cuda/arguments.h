@@ -53,6 +53,8 @@ struct NormForward {
 /// Its gradients.
 struct NormBackward {
   Numbers d_output, sum;  ///< sum: x itself without an update
+  Numbers d_residual;     ///< x's own gradient beside its norm's, without an update; data ==
+                          ///< nullptr: none
   const float *mean = nullptr, *rstd = nullptr, *weight = nullptr;
   Numbers d_x, d_update;     ///< d_update.data == nullptr: not computed
   float* partial = nullptr;  ///< sums over the rows of a block: of the weight [blocks, width], then

@@ -1,4 +1,4 @@
-// added + dropout(in), of elements: formula dropout.
+// added + dropout(in), of elements: formula dropout, and the residual connection with norm=pre.
 //
 // It draws the masks of a CPU, so that all dropout of an update is of one generator, and keeps
 // none. Too slow without it: experiments/wmt14/base.json on a GPU (docs/explanation/gpu.md), where

@@ -17,13 +17,19 @@ GpuKernels gpu_kernels_by_environment() {
   const char* name = std::getenv("ATTN_GPU_KERNELS");
   if (name == nullptr || *name == '\0') return GpuKernels::automatic;
   const auto kernels = enum_named<GpuKernels>(name);
-  require(kernels.has_value(), "ATTN_GPU_KERNELS", name, "expected auto, on or off");
+  require(kernels.has_value(), "ATTN_GPU_KERNELS", name,
+          "expected one of the values of runtime.gpu_kernels");
   return *kernels;
 }
 
 std::atomic<GpuKernels>& chosen_gpu_kernels() {
   static std::atomic<GpuKernels> kernels = gpu_kernels_by_environment();
   return kernels;
+}
+
+bool gpu_kernels_are_on() {
+  const GpuKernels kernels = chosen_gpu_kernels();
+  return kernels != GpuKernels::automatic && kernels != GpuKernels::off;
 }
 
 std::atomic<const cuda::Launcher*> launcher_of_cpu = nullptr;
@@ -58,12 +64,18 @@ void use_gpu_kernels(GpuKernels kernels) {
   chosen_gpu_kernels() = kernels == GpuKernels::automatic ? gpu_kernels_by_environment() : kernels;
 }
 
+bool gpu_kernels_include(FastPath path) {
+  const GpuKernels kernels = chosen_gpu_kernels();
+  return kernels < GpuKernels::linear || path == FastPath::gpu_dropout ||
+         enum_name(path) == "gpu_" + std::string(enum_name(kernels));
+}
+
 const cuda::Launcher* gpu_kernels(int device) {
-  return chosen_gpu_kernels() == GpuKernels::on ? of_device(device).launcher.get() : nullptr;
+  return gpu_kernels_are_on() ? of_device(device).launcher.get() : nullptr;
 }
 
 std::string gpu_kernels_missing(int device) {
-  return chosen_gpu_kernels() == GpuKernels::on ? of_device(device).missing : "";
+  return gpu_kernels_are_on() ? of_device(device).missing : "";
 }
 
 void use_cpu_launcher(const cuda::Launcher* launcher) {

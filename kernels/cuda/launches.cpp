@@ -61,7 +61,9 @@ int64_t norm_partial_rows(int64_t rows) {
 }
 
 void norm_backward(const Queue& queue, NormBackward arguments) {
-  queue_launch(queue, of_parts("norm_backward_", arguments.width),
+  const bool beside = arguments.d_residual.data != nullptr;
+  queue_launch(queue,
+               of_parts(beside ? "norm_beside_backward_" : "norm_backward_", arguments.width),
                norm_partial_rows(arguments.rows), kNormBackwardWarps * kWarpThreads, arguments);
 }
 

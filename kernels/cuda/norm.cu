@@ -1,4 +1,5 @@
 // norm(x + dropout(update)), LayerNorm or RMSNorm, and its gradients: formulas norm and dropout.
+// Where the sum is also the residual connection's (norm=pre), both its gradients become one.
 //
 // Without it LibTorch launches seven kernels that move 54 bytes an element, here two move 28.
 // Too slow without it: experiments/wmt14/base.json on a GPU, where elementwise work moves 62 GB an
@@ -63,7 +64,9 @@ __device__ inline void norm_forward(const NormForward& a) {
   }
 }
 
-template <int kParts>
+// kBeside: of norm(x), whose x has a gradient of its own; else of norm(x + dropout(update)). In one
+// instance the widest rows would not fit into registers.
+template <int kParts, bool kBeside>
 __device__ inline void norm_backward(const NormBackward& a) {
   const int lane = threadIdx.x % kWarpThreads, warp = threadIdx.x / kWarpThreads;
   const DropoutMask mask(a.dropout);
@@ -103,8 +106,13 @@ __device__ inline void norm_backward(const NormBackward& a) {
       for (int i = 0; i < 4; ++i) {
         d_x.at[i] = rstd * (scaled[part].at[i] - mean_scaled - normal[part].at[i] * mean_products);
       }
+      if (kBeside) {
+        const Four d_residual = load_four(a.d_residual, first + column);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) d_x.at[i] += d_residual.at[i];
+      }
       store_four(a.d_x, first + column, d_x);
-      if (a.d_update.data == nullptr) continue;
+      if (kBeside || a.d_update.data == nullptr) continue;
 #pragma unroll
       for (int i = 0; i < 4; ++i) d_x.at[i] *= mask.factor(first + column + i);
       store_four(a.d_update, first + column, d_x);
@@ -145,7 +153,12 @@ __device__ inline void norm_backward(const NormBackward& a) {
   extern "C" __global__ void __launch_bounds__(                                                 \
       attn::cuda::kNormBackwardWarps* attn::cuda::kWarpThreads)                                 \
       norm_backward_##parts(attn::cuda::NormBackward arguments) {                               \
-    attn::cuda::norm_backward<parts>(arguments);                                                \
+    attn::cuda::norm_backward<parts, false>(arguments);                                         \
+  }                                                                                             \
+  extern "C" __global__ void __launch_bounds__(                                                 \
+      attn::cuda::kNormBackwardWarps* attn::cuda::kWarpThreads)                                 \
+      norm_beside_backward_##parts(attn::cuda::NormBackward arguments) {                        \
+    attn::cuda::norm_backward<parts, true>(arguments);                                          \
   }
 NORM(1)
 NORM(2)

@@ -56,7 +56,7 @@ torch::Tensor fast_dropout(const torch::Tensor& x, double p) {
 torch::Tensor dropout_factors(const torch::Tensor& x, double p) {
   const torch::Tensor ones = torch::ones(x.sizes(), x.options().requires_grad(false));
   // Also where everything is computed as it is read, so that both have the same masks.
-  if (gpu::has_kernels(x)) return gpu::dropped(ones, gpu::draw_dropout(p));
+  if (gpu::has_kernels(x)) return gpu::dropped(ones, gpu::draw_dropout(p), x.scalar_type());
   if (!on_cpu_path(x)) return torch::dropout(ones, p, /*train=*/true);
   return drop(ones.to(torch::kFloat32), draw_dropout_key(p)).to(x.scalar_type());
 }

@@ -25,11 +25,12 @@ class GpuDropout : public torch::autograd::Function<GpuDropout> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x, double p) {
     const Dropout drawn = draw_dropout(p);
     save_dropout(*context, drawn);
-    return dropped(x, drawn);
+    return dropped(x, drawn, x.scalar_type());
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    return {dropped(gradients[0], saved_dropout(*context)), torch::Tensor()};
+    const torch::Tensor& d = gradients[0];
+    return {dropped(d, saved_dropout(*context), d.scalar_type()), torch::Tensor()};
   }
 };
 
@@ -40,7 +41,7 @@ bool has_kernels(const torch::Tensor& x) {
 }
 
 std::optional<cuda::Queue> queue_for(FastPath path, const torch::Tensor& x) {
-  if (!has_kernels(x) || !ComputeScope::takes(path)) return {};
+  if (!has_kernels(x) || !gpu_kernels_include(path) || !ComputeScope::takes(path)) return {};
   return queue_of(x);
 }
 
@@ -97,10 +98,12 @@ Dropout saved_dropout(AutogradContext& context) {
   return out;
 }
 
-torch::Tensor dropped(const torch::Tensor& x, const Dropout& dropout) {
-  const torch::Tensor in = dense(x), out = torch::empty_like(in);
+torch::Tensor dropped(const torch::Tensor& x, const Dropout& dropout, torch::ScalarType type,
+                      const torch::Tensor& added) {
+  const torch::Tensor in = dense(x), more = added.defined() ? dense(added) : added;
+  const torch::Tensor out = torch::empty(in.sizes(), in.options().dtype(type));
   cuda::drop_elements(queue_of(in), {.in = numbers(in),
-                                     .added = {},
+                                     .added = more.defined() ? numbers(more) : cuda::Numbers{},
                                      .out = numbers(out),
                                      .count = in.numel(),
                                      .dropout = dropout.key});

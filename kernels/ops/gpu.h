@@ -35,7 +35,8 @@ Dropout saved_dropout(torch::autograd::AutogradContext& context);
 
 /// Inverted dropout of x, in its type. Differentiable.
 torch::Tensor dropout(const torch::Tensor& x, double p);
-/// x with the factors of a key, without a gradient.
-torch::Tensor dropped(const torch::Tensor& x, const Dropout& dropout);
+/// x with the factors of a key, plus `added` if it is defined, as `type`; without a gradient.
+torch::Tensor dropped(const torch::Tensor& x, const Dropout& dropout, torch::ScalarType type,
+                      const torch::Tensor& added = {});
 
 }  // namespace attn::gpu

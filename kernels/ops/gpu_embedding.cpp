@@ -1,5 +1,5 @@
 // Fast path gpu_embedding: embedding cc51a062
-// Fast path gpu_embedding: embedded 06eb94ac
+// Fast path gpu_embedding: embedded c0656ac2
 // Fast path gpu_embedding: position aa5a5c93
 // Fast path gpu_embedding: dropout b0fdaf95
 #include "kernels/ops/gpu_embedding.h"
@@ -21,7 +21,9 @@ class GpuEmbedding : public torch::autograd::Function<GpuEmbedding> {
     const torch::Tensor tokens = tokens_in.contiguous(), positions = positions_in.contiguous();
     const torch::Tensor from = gpu::dense(weight), added = gpu::dense(table);
     const gpu::Dropout dropout = gpu::draw_dropout(p);
-    const torch::Tensor output = torch::empty({tokens.numel(), from.size(1)}, from.options());
+    const auto type = ComputeScope::residual_type().value_or(torch::kFloat32);
+    const torch::Tensor output =
+        torch::empty({tokens.numel(), from.size(1)}, from.options().dtype(type));
     cuda::embedding_forward(gpu::queue_of(from), {.weight = gpu::floats(from),
                                                   .tokens = tokens.const_data_ptr<int64_t>(),
                                                   .table = gpu::floats(added),

@@ -4,15 +4,13 @@
 // Fast path relu: linear aab16616
 #include "kernels/ops/linear.h"
 
-#include <ATen/Parallel.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "kernels/compute_scope.h"
-#include "kernels/cpu/tiles.h"
 #include "kernels/ops/gate.h"
+#include "kernels/ops/gpu_linear.h"
 #include "kernels/ops/gradient_target.h"
 #include "kernels/ops/linear_products.h"
 
@@ -21,16 +19,6 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-const LinearProducts& products_of(Precision precision) {
-  return precision == Precision::bf16 ? bf16_linear_products() : fp32_linear_products();
-}
-
-void pack_all(const LinearProducts& products, const std::vector<PackingPiece>& pieces) {
-  at::parallel_for(0, static_cast<int64_t>(pieces.size()), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) products.pack(pieces[i]);
-  });
-}
 
 class PackedProduct : public torch::autograd::Function<PackedProduct> {
  public:
@@ -127,87 +115,7 @@ variable_list packed_linear(const torch::Tensor& x, std::span<const LinearWeight
                               bias(2), all);
 }
 
-// Linear layers of the same rows as one product by LibTorch's operations, with operands of `type`.
-class JointProduct : public torch::autograd::Function<JointProduct> {
- public:
-  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
-                               at::TensorList weights, at::TensorList biases,
-                               torch::ScalarType type) {
-    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-    const auto joint = [&](at::TensorList parts) {
-      return (parts.size() == 1 ? parts[0] : torch::cat(parts)).to(type);
-    };
-    variable_list saved{x.to(type), joint(weights)};
-    const torch::Tensor bias = biases.empty() ? torch::Tensor() : joint(biases);
-    const torch::Tensor y = torch::linear(saved[0], saved[1], bias);
-    saved.insert(saved.end(), weights.begin(), weights.end());
-    saved.insert(saved.end(), biases.begin(), biases.end());
-    context->save_for_backward(saved);
-    context->saved_data["weights"] = static_cast<int64_t>(weights.size());
-    return y;
-  }
-
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const variable_list saved = context->get_saved_variables();
-    const torch::Tensor &dy = gradients[0], &x = saved[0];
-    const auto parameters = saved.begin() + 2;
-    const auto weights = static_cast<size_t>(context->saved_data["weights"].toInt());
-    const size_t biases = saved.size() - 2 - weights;
-    variable_list out(2 + weights + biases);
-    if (context->needs_input_grad(0)) out[0] = dy.mm(saved[1]);
-    const torch::Tensor sums = biases > 0 ? dy.sum(0, false, torch::kFloat32) : torch::Tensor();
-    int64_t begin = 0;
-    for (size_t m = 0; m < weights; ++m) {
-      const int64_t outputs = parameters[m].size(0);
-      if (context->needs_input_grad(1 + m)) {
-        GradientTarget target(parameters[m]);
-        add_product(target.into, dy.narrow(1, begin, outputs).t(), x);
-        out[1 + m] = target.to_return;
-      }
-      if (biases > 0 && context->needs_input_grad(1 + weights + m)) {
-        const GradientTarget target(parameters[weights + m]);
-        target.into.add_(sums.narrow(0, begin, outputs));
-        out[1 + weights + m] = target.to_return;
-      }
-      begin += outputs;
-    }
-    return out;
-  }
-};
-
 }  // namespace
-
-bool has_bf16_tiles() {
-  return cpu::tile_kernels() != nullptr;
-}
-
-PackedWeights::PackedWeights(Precision precision, bool gradients)
-    : precision_(precision), gradients_(gradients) {}
-
-std::shared_ptr<const PackedWeight> PackedWeights::of(const torch::Tensor& weight) {
-  TORCH_CHECK(weight.is_cpu() && weight.scalar_type() == torch::kFloat32 && weight.is_contiguous(),
-              "packed products require contiguous float32 weights on a CPU");
-  const std::lock_guard lock(mutex_);
-  Entry& entry = entries_[weight.const_data_ptr()];
-  if (!entry.operand || entry.weight.sizes() != weight.sizes()) {
-    const LinearProducts& products = products_of(precision_);
-    entry.weight = weight.detach();
-    entry.operand = std::make_shared<PackedWeight>(products.operand_like(weight, gradients_));
-    std::vector<PackingPiece> pieces;
-    products.add_pieces(weight, *entry.operand, pieces);
-    pack_all(products, pieces);
-  }
-  return entry.operand;
-}
-
-void PackedWeights::refresh() {
-  const LinearProducts& products = products_of(precision_);
-  std::vector<PackingPiece> pieces;
-  for (const auto& [where, entry] : entries_) {
-    products.add_pieces(entry.weight, *entry.operand, pieces);
-  }
-  pack_all(products, pieces);
-}
 
 std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
                                       std::span<const LinearWeights> layers) {
@@ -225,27 +133,16 @@ std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
   return results;
 }
 
-std::vector<torch::Tensor> joint_linear(const torch::Tensor& x_NI,
-                                        std::span<const LinearWeights> layers) {
-  std::vector<torch::Tensor> weights, biases;
-  std::vector<int64_t> outputs;
-  for (const LinearWeights& layer : layers) {
-    weights.push_back(layer.weight);
-    outputs.push_back(layer.weight.size(0));
-    if (layer.bias.defined()) biases.push_back(layer.bias);
-  }
-  TORCH_CHECK(biases.empty() || biases.size() == layers.size(),
-              "joint_linear: a bias for all layers or for none");
-  const auto type = ComputeScope::autocast_type(x_NI.device()).value_or(torch::kFloat32);
-  return JointProduct::apply(x_NI, at::TensorList(weights), at::TensorList(biases), type)
-      .split_with_sizes(outputs, 1);
-}
-
 torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer) {
   return linear_all(x_NI, {&layer, 1})[0];
 }
 
+bool takes_linear_relu(const torch::Tensor& x) {
+  return ComputeScope::fuses(FastPath::relu) || weight_copies(x) != nullptr;
+}
+
 torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer) {
+  if (weight_copies(x_NI) != nullptr) return joint_relu(x_NI, layer);
   PackedWeights* packed = ComputeScope::packed_weights();
   TORCH_CHECK(packed != nullptr, "linear_relu requires packed weights");
   return packed_linear(x_NI, {&layer, 1}, FusedActivation::relu, *packed)[0];

@@ -65,5 +65,8 @@ struct LinearProducts {
 
 const LinearProducts& bf16_linear_products();
 const LinearProducts& fp32_linear_products();
+inline const LinearProducts& products_of(Precision precision) {
+  return precision == Precision::bf16 ? bf16_linear_products() : fp32_linear_products();
+}
 
 }  // namespace attn

@@ -13,6 +13,7 @@
 #include "kernels/ops/bf16_loss.h"
 #include "kernels/ops/fp32_products.h"
 #include "kernels/ops/gpu.h"
+#include "kernels/ops/gpu_linear.h"
 #include "kernels/ops/gradient_target.h"
 #include "kernels/ops/linear.h"
 
@@ -133,8 +134,8 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
   const torch::NoGradGuard no_grad;
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   Sums sums{.losses = torch::zeros({2}, x.options().dtype(torch::kFloat64)), .dx = {}, .dw = {}};
-  const bool narrow = x.scalar_type() != torch::kFloat32;
-  const torch::Tensor w = narrow ? weight.to(x.scalar_type()) : weight;
+  PackedWeights* copies = x.scalar_type() == torch::kBFloat16 ? weight_copies(x) : nullptr;
+  const torch::Tensor w = copies ? copies->bf16_copy({weight}) : weight.to(x.scalar_type());
   if (gradient) {
     sums.dx = torch::empty(x.sizes(), x.options());
     sums.dw = torch::zeros(weight.sizes(), weight.options());

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "kernels/compute_scope.h"
-#include "kernels/ops/dropout.h"
 #include "kernels/ops/linear.h"
 #include "kernels/ops/recurrence.h"
 
@@ -127,7 +126,7 @@ torch::Tensor RecurrentLayerImpl::on_cpu(const torch::Tensor& x_NI, const TimeMa
 torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_NI, const TimeMajor& time,
                                           const torch::Tensor& first_BH) {
   if (!ComputeScope::takes(path())) return as_read(x_NI, time, first_BH);
-  if (runs_on_cpu_kernels(x_NI)) return on_cpu(x_NI, time, first_BH);
+  if (on_cpu_path(x_NI)) return on_cpu(x_NI.to(torch::kFloat32), time, first_BH);
   const int64_t directions = bidirectional_ ? 2 : 1;
   const int64_t sentences =
       time.batch_sizes().size(0) > 0 ? time.batch_sizes()[0].item<int64_t>() : 0;

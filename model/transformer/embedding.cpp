@@ -4,6 +4,7 @@
 
 #include "kernels/ops/embedding.h"
 #include "kernels/ops/gpu_embedding.h"
+#include "model/transformer/sublayer.h"
 
 namespace attn {
 
@@ -36,7 +37,7 @@ torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch
     // sum still identifies both positions.
     x_ND = word_position(x_ND.flip(1), word_index_N, longest).flip(1);
   }
-  return dropout(x_ND);
+  return in_residual_type(dropout(x_ND));
   // End of formula.
 }
 

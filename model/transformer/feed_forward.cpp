@@ -20,8 +20,9 @@ PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const TransformerConfig
 torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
   switch (activation_) {
     case Activation::relu:
-      if (ComputeScope::fuses(FastPath::relu)) return linear_relu(x_ND, inner->weights());
-      // Formula relu: fast paths kernels/ops/linear.cpp, model/transformer/packed_inference.cpp.
+      if (takes_linear_relu(x_ND)) return linear_relu(x_ND, inner->weights());
+      // Formula relu: fast paths kernels/ops/linear.cpp, kernels/ops/gpu_linear.cpp,
+      // model/transformer/packed_inference.cpp.
       return torch::relu(inner(x_ND));
       // End of formula.
     case Activation::gelu:

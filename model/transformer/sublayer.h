@@ -2,7 +2,9 @@
 // sub-layer.
 #pragma once
 
+#include "kernels/compute_scope.h"
 #include "kernels/libtorch.h"
+#include "kernels/ops/gpu_norm.h"
 #include "model/layers/dropout.h"
 #include "model/layers/norm.h"
 #include "model/transformer/config.h"
@@ -12,6 +14,11 @@ namespace attn {
 /// The norm of sub-layers, and after the last layer with norm = pre.
 inline NormLayer make_norm(const TransformerConfig& config) {
   return NormLayer(config.norm_kind, config.d_model);
+}
+
+/// Rows of the residual stream, between sub-layers, in its type (train.residual_precision).
+inline torch::Tensor in_residual_type(const torch::Tensor& x_ND) {
+  return x_ND.to(ComputeScope::residual_type().value_or(x_ND.scalar_type()));
 }
 
 /// LayerNorm(x + Dropout(Sublayer(x))), or x + Dropout(Sublayer(LayerNorm(x))) with norm = pre, or
@@ -26,7 +33,22 @@ class SublayerImpl : public torch::nn::Module {
   /// `sublayer` maps [N, D] to [N, D].
   template <class F>
   torch::Tensor forward(const torch::Tensor& x_ND, F&& sublayer) {
-    // Formula sublayer: fast path model/transformer/packed_inference.cpp.
+    return in_residual_type(added(x_ND, sublayer));
+  }
+
+  NormLayer norm = nullptr;
+  Dropout dropout = nullptr;
+  double residual_scale = 1.0;  ///< α of DeepNorm, set by set_scales (scaling.h)
+
+ private:
+  template <class F>
+  torch::Tensor added(const torch::Tensor& x_ND, F&& sublayer) {
+    if (order_ == Norm::pre && gpu::takes_norm(x_ND, x_ND.size(1))) {
+      const auto [normed_ND, own_ND] = gpu::norm_beside(x_ND, norm->kernel_parameters());
+      return gpu::residual_sum(own_ND, sublayer(normed_ND), dropout->probability());
+    }
+    // Formula sublayer: fast paths kernels/ops/gpu_norm.cpp,
+    // model/transformer/packed_inference.cpp.
     switch (order_) {
       case Norm::post:
         return norm->after_residual(x_ND, sublayer(x_ND), dropout);
@@ -39,11 +61,6 @@ class SublayerImpl : public torch::nn::Module {
     // End of formula.
   }
 
-  NormLayer norm = nullptr;
-  Dropout dropout = nullptr;
-  double residual_scale = 1.0;  ///< α of DeepNorm, set by set_scales (scaling.h)
-
- private:
   Norm order_;
 };
 TORCH_MODULE(Sublayer);

@@ -21,7 +21,7 @@ ATTN = """#!/bin/sh
 case "$*" in
   --version) ;;
   *"bench step"*--json*) echo '{"tokens_per_update": 5, "tokens_per_second": 8, "memory": 1}' ;;
-  *tiny.json*) echo '{"train": {"accumulate": 1}}' ;;
+  *tiny.json*|*base.json*) echo '{"train": {"accumulate": 1}}' ;;
   *) echo why >&2; exit 7 ;;
 esac
 """
@@ -117,6 +117,16 @@ class GpuCheck(unittest.TestCase):
         self.script("built/app/attn", "#!/bin/sh\necho another program\n")
         self.one_line(self.on_cpu(*built), "program", "not another program", "another --folder")
         self.assertEqual(read_steps(self.folder)["machine"]["facts"]["program"], "")
+
+    def test_each_of_the_own_kernels_is_measured_alone(self):
+        self.script("built/app/attn", ATTN)
+        done = self.on_cpu(self.path / "built", "--python", "false", "--models", "base", "--parts")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rounds = read_steps(self.folder)["parts-base"]["rounds"]
+        self.assertEqual([r["system"].removeprefix("attn, ") for r in rounds[:8]],
+                         ["attn", "dropout", "linear", "norm", "loss", "embedding", "own kernels",
+                          "own kernels, bf16 residual stream"])
+        self.assertIn("| parts-base: attn, linear, bf16 | 8 | 1.00 × |", (self.folder / "README.md").read_text())
 
     def test_a_step_over_its_limit_is_ended_with_its_children(self):
         self.script("built/app/attn", "#!/bin/sh\n[ $1 = --version ] || sleep 60 | sleep 60\n")

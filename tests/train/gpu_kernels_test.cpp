@@ -1,6 +1,7 @@
 // What runs by this project's kernels for a GPU (kernels/cuda): emulated, on a CPU by the GPU's
 // path, against the CPU's own kernels; and on a GPU, where there is one.
 #include "kernels/cuda/gpu_kernels.h"
+#include "kernels/cpu/tiles.h"
 #include "kernels/cuda/graph.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
@@ -8,7 +9,9 @@
 #include "tests/support/models.h"
 #include "tests/support/scopes.h"
 #include "tests/support/skip.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
+#include "train/checkpoint.h"
 
 using namespace attn;
 using testing::max_difference;
@@ -32,7 +35,8 @@ class RepeatedWork : public Graph {
 };
 
 KernelRun run_updates(const ModelConfig& config, bool padded, torch::Device device = torch::kCPU,
-                      bool graphs = false) {
+                      bool graphs = false, Precision precision = Precision::fp32,
+                      Precision residual = Precision::fp32) {
   const EncodedCorpus pairs = testing::copying_corpus();
   BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
   torch::manual_seed(1);
@@ -41,6 +45,8 @@ KernelRun run_updates(const ModelConfig& config, bool padded, torch::Device devi
   TrainConfig training = testing::copying_training();
   training.accumulate = 2;
   training.z_loss = 0.001;
+  training.precision = precision;
+  training.residual_precision = residual;
   Trainer trainer(training, 9, *model, stream, {},
                   padded ? std::optional(class_rule(60, 0)) : std::nullopt);
   if (graphs) {
@@ -55,11 +61,15 @@ KernelRun run_updates(const ModelConfig& config, bool padded, torch::Device devi
   return out;
 }
 
+void check_losses(const KernelRun& got, const KernelRun& expected, double tolerance) {
+  for (size_t i = 0; i < got.losses.size(); ++i) {
+    CHECK(got.losses[i] == Approx(expected.losses[i]).epsilon(tolerance));
+  }
+}
+
 void check_runs(const KernelRun& got, const KernelRun& expected) {
   CHECK(max_difference(got.gradients, expected.gradients) < 1e-5);
-  for (size_t i = 0; i < got.losses.size(); ++i) {
-    CHECK(got.losses[i] == Approx(expected.losses[i]).epsilon(1e-4));
-  }
+  check_losses(got, expected, 1e-4);
 }
 
 TransformerConfig with_dropout() {
@@ -99,6 +109,23 @@ TEST_CASE("updates by a GPU's kernels, emulated, are the CPU's with the same dro
   }
 }
 
+TEST_CASE("bf16 updates by a GPU's kernels, emulated, with the residual stream in either type") {
+  if (!testing::machine_has(cpu::has_bf16_instructions(), "bf16 instructions")) return;
+  const testing::Threads threads(1);
+  const auto residual = GENERATE(Precision::fp32, Precision::bf16);
+  const std::vector<TransformerConfig> all = transformers();
+  for (const TransformerConfig& config : all) {
+    CAPTURE(enum_name(residual), enum_name(config.norm));
+    const KernelRun expected = run_updates(config, true);
+    const testing::EmulatedGpu gpu;
+    const KernelRun got =
+        run_updates(config, true, torch::kCPU, /*graphs=*/true, Precision::bf16, residual);
+    check_losses(got, expected, 0.02);
+    const torch::Tensor difference = got.gradients - expected.gradients;
+    CHECK((difference.norm() / expected.gradients.norm()).item<double>() < 0.1);
+  }
+}
+
 TEST_CASE("updates by a GPU's kernels on a GPU are the CPU's with the same dropout", "[gpu]") {
   if (!testing::machine_has(torch::cuda::is_available(), "GPU")) return;
   const bool padded = GENERATE(false, true);
@@ -107,7 +134,65 @@ TEST_CASE("updates by a GPU's kernels on a GPU are the CPU's with the same dropo
   REQUIRE(gpu_kernels_missing(0).empty());
   for (const TransformerConfig& config : transformers()) {
     CAPTURE(padded, enum_name(config.norm), enum_name(config.norm_kind));
-    check_runs(run_updates(config, padded, torch::kCUDA), run_updates(config, padded));
+    const KernelRun expected = run_updates(config, padded);
+    check_runs(run_updates(config, padded, torch::kCUDA), expected);
+    check_losses(run_updates(config, padded, torch::kCUDA, padded, Precision::bf16), expected,
+                 5e-2);
   }
+  use_gpu_kernels(GpuKernels::automatic);
+}
+
+TEST_CASE("bf16 training by copies of the weights is LibTorch's, also averaged and resumed") {
+  if (!testing::machine_has(cpu::has_bf16_instructions(), "bf16 instructions")) return;
+  const testing::Threads threads(1);
+  TransformerConfig shape = testing::copying_model();
+  shape.dropout = 0.0;  // LibTorch's masks are others
+  TrainConfig training = testing::copying_training();
+  training.accumulate = 2;
+  training.ema = 0.5;
+  training.precision = Precision::bf16;
+  const auto made = [&] { return std::make_unique<testing::CopyingTask>(training, 60, shape); };
+  constexpr int kUpdates = 12;
+  std::vector<double> expected;
+  {
+    const testing::DevicePath path(/*gpu=*/true);
+    const auto plain = made();
+    for (int i = 0; i < kUpdates; ++i) expected.push_back(plain->trainer.step().loss);
+  }
+  const testing::EmulatedGpu gpu;
+  use_gpu_kernels(GpuKernels::linear);
+  const testing::TemporaryDirectory directory;
+  const auto weights_file = directory.path() / "model", state_file = directory.path() / "state";
+  const auto task = made(), resumed = made();
+  const Batch batch = BatchStream(task->pairs, {.batch_tokens = 60, .seed = 5}).next();
+  // Of the weights themselves, without the trainer's copies.
+  const auto evaluated = [&] {
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor targets = int64_tensor(batch.target_out.tokens, torch::kCPU);
+    const torch::Tensor x = task->model->forward(token_sequences(batch.source, torch::kCPU),
+                                                 token_sequences(batch.target_in, torch::kCPU));
+    return output_loss(*task->model, x, targets, smoothed_targets(Smoothing::wrong, 0.1, 20))
+        .loss.item<double>();
+  };
+  for (int i = 0; i < kUpdates; ++i) {
+    CHECK(task->trainer.step().loss == Approx(expected[static_cast<size_t>(i)]).epsilon(1e-5));
+    if (i != kUpdates / 2) continue;
+    const double current = evaluated();
+    {
+      const AveragedWeights averaged(task->trainer.average());
+      const double of_average = evaluated();
+      CHECK(of_average != current);
+      const testing::DevicePath path(/*gpu=*/false);
+      CHECK(of_average == Approx(evaluated()).epsilon(1e-5));
+      save_weights(weights_file, *task->model);
+    }
+    save_training_state(state_file, task->trainer, task->trainer.collect_state());
+  }
+  resumed->trainer.step();  // makes copies of other weights
+  load_weights(weights_file, *resumed->model);
+  load_training_state(state_file, resumed->trainer, resumed->trainer.collect_state());
+  resumed->stream.restore(resumed->trainer.state.stream);
+  while (resumed->trainer.state.step < kUpdates) resumed->trainer.step();
+  CHECK(torch::equal(task->weights(), resumed->weights()));
   use_gpu_kernels(GpuKernels::automatic);
 }

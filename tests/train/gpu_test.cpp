@@ -1,5 +1,7 @@
 // Results on a GPU with LibTorch's kernels, or by its path on a CPU, against the CPU with this
 // project's kernels.
+#include "kernels/cpu/tiles.h"
+#include "kernels/cuda/gpu_kernels.h"
 #include "kernels/ops/attention.h"
 #include "model/segments.h"
 #include "tests/support/catch.h"
@@ -34,13 +36,14 @@ struct Updates {
   torch::Tensor gradients;  // of the first
 };
 
-Updates updates(const ModelConfig& config, bool padded) {
+Updates updates(const ModelConfig& config, bool padded,
+                const TrainConfig& training = in_two_batches(Precision::fp32)) {
   const EncodedCorpus pairs = testing::copying_corpus();
   BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
   torch::manual_seed(1);
   const auto model = make_model(config, testing::kCopyingSizes);
   Trainer trainer(
-      in_two_batches(Precision::fp32), 9, *model, stream, {},
+      training, 9, *model, stream, {},
       padded ? std::optional(class_rule(60, model->max_length().value_or(0))) : std::nullopt);
   Updates out{.padded = trainer.classes().has_value()};
   for (int i = 0; i < 2; ++i) {
@@ -70,6 +73,30 @@ TEST_CASE("updates of every model by the GPU's path, also with padded batches, a
     }
   }
   CHECK((models > 40) == padded);
+}
+
+TEST_CASE("a residual stream in bf16 changes gradients by its rounding, in every Transformer") {
+  if (!testing::machine_has(cpu::has_bf16_instructions(), "bf16 instructions")) return;
+  const testing::Threads threads(1);
+  const bool gpu = GENERATE(false, true);
+  const testing::DevicePath path(gpu);
+  TrainConfig training = in_two_batches(Precision::bf16), narrow = training;
+  narrow.residual_precision = Precision::bf16;
+  for (testing::ModelVariant& variant : testing::variants()) {
+    auto* transformer = std::get_if<TransformerConfig>(&variant.config.options);
+    if (transformer == nullptr) continue;
+    CAPTURE(variant.name, gpu);
+    transformer->dropout = 0.0;
+    const Updates expected = updates(variant.config, gpu, training),
+                  got = updates(variant.config, gpu, narrow);
+    const double difference =
+        ((got.gradients - expected.gradients).norm() / expected.gradients.norm()).item<double>();
+    CHECK(difference > 1e-4);
+    CHECK(difference < 0.2);
+    for (size_t i = 0; i < got.losses.size(); ++i) {
+      CHECK(got.losses[i] == Approx(expected.losses[i]).epsilon(0.01));
+    }
+  }
 }
 
 TEST_CASE("attention on a GPU equals the CPU's, with gradients", "[gpu]") {
@@ -150,6 +177,7 @@ TEST_CASE("training on a GPU has the same weights with graphs, without, and resu
   const Capture capture = cuda_capture(torch::kCUDA);
   if (!testing::machine_has(capture != nullptr, "build with CUDA's headers")) return;
   const Precision precision = GENERATE(Precision::fp32, Precision::bf16);
+  use_gpu_kernels(GENERATE(GpuKernels::automatic, GpuKernels::on));
   const testing::TemporaryDirectory directory;
   const auto weights_file = directory.path() / "model", state_file = directory.path() / "state";
   std::vector<std::string> said;
@@ -173,6 +201,7 @@ TEST_CASE("training on a GPU has the same weights with graphs, without, and resu
   CHECK(torch::equal(eager->weights(), graphs->weights()));
   CHECK(torch::equal(eager->weights(), resumed->weights()));
   CHECK(said.empty());
+  use_gpu_kernels(GpuKernels::automatic);
 }
 
 // The last of all: no other graph can be captured by this process.

@@ -126,6 +126,8 @@ TEST_CASE("errors of the training config name the option") {
                       c.optimizer.kind = OptimizerKind::lion, c.optimizer.lion.beta2 = -1;
                     }),
                     testing::contains("beta2: -1"));
+  CHECK_THROWS_WITH(invalid([](Config& c) { c.residual_precision = Precision::bf16; }),
+                    testing::contains("residual_precision: bf16: requires train.precision=bf16"));
   CHECK_THROWS_WITH(invalid([](Config& c) { c.ema = 0.99, c.average_last = 5; }),
                     testing::contains("average_last: 5: must be 0"));
 }

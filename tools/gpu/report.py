@@ -52,7 +52,7 @@ def speed_rows(steps):
 
 
 def report(steps):
-    order = ["machine", "tests", "training", "trace", "speed", "sweep"]
+    order = ["machine", "tests", "training", "trace", "speed", "parts", "sweep"]
     steps = dict(sorted(steps.items(), key=lambda item: (order.index(item[0].split("-")[0]), item[0])))
     lines = [f"# GPU check: {verdict(steps)}", "", "Written by tools/gpu_check from the files beside it.", "",
              *table(("machine", ""), steps.get("machine", {}).get("facts", {}).items()),

@@ -13,6 +13,7 @@ struct NormCase {
   double p;
   bool bf16;               // of the update, and of its gradient
   bool bf16_rows = false;  // of x and of the output
+  bool residual = false;   // whether x has a gradient of its own, of its type
 };
 
 class NormReference {
@@ -27,6 +28,7 @@ class NormReference {
     x = testing::rounded(x, of.bf16_rows);
     update = testing::rounded(testing::random_floats(random, of.rows * of.width), of.bf16);
     d_output = testing::random_floats(random, of.rows * of.width);
+    d_residual = testing::rounded(testing::random_floats(random, of.rows * of.width), of.bf16_rows);
     weight = testing::random_floats(random, of.width);
     bias = testing::random_floats(random, of.width);
     factors = testing::cpu_factors(of.rows * of.width, keys.cpu);
@@ -41,7 +43,7 @@ class NormReference {
   const uint64_t seed = 11;
   const testing::DropoutKeys keys;
   const float epsilon = 0.01f;
-  std::vector<float> x, update, d_output, weight, bias, factors;
+  std::vector<float> x, update, d_output, d_residual, weight, bias, factors;
   std::vector<double> sum, output, mean, rstd, d_x, d_update, d_weight, d_bias;
 
  private:
@@ -66,9 +68,10 @@ class NormReference {
       d_bias[c] += d;
     }
     for (size_t c = 0; c < width; ++c) {
-      d_x.push_back(rstd.back() *
-                    (double{d_output[first + c]} * weight[c] - (of.bias ? scaled / of.width : 0.0) -
-                     normal[c] * products / of.width));
+      d_x.push_back((of.residual ? d_residual[first + c] : 0.0f) +
+                    rstd.back() *
+                        (double{d_output[first + c]} * weight[c] -
+                         (of.bias ? scaled / of.width : 0.0) - normal[c] * products / of.width));
       d_update.push_back(d_x.back() * factors[first + c]);
     }
   }
@@ -121,15 +124,19 @@ TEST_CASE("the gradients of the GPU's norm are those of its formula") {
       NormCase{1, 4, true, true, 0.0, false}, NormCase{65, 36, true, true, 0.3, false},
       NormCase{150, 128, true, true, 0.1, true}, NormCase{70, 132, false, true, 0.5, true},
       NormCase{63, 256, true, false, 0.0, false}, NormCase{9, 512, true, true, 0.3, true, true},
-      NormCase{2, 1000, false, false, 0.0, false}, NormCase{64, 1024, true, true, 0.1, false});
-  CAPTURE(of.rows, of.width, of.bias, of.update, of.p, of.bf16, of.bf16_rows);
+      NormCase{2, 1000, false, false, 0.0, false},
+      NormCase{70, 1000, true, false, 0.0, false, false, true},
+      NormCase{11, 68, false, false, 0.0, false, true, true},
+      NormCase{64, 1024, true, true, 0.1, false});
+  CAPTURE(of.rows, of.width, of.bias, of.update, of.p, of.bf16, of.bf16_rows, of.residual);
   const NormReference expected(of);
   const testing::EmulatedLauncher launcher;
   std::vector<float> sums(expected.sum.begin(), expected.sum.end()),
       means(expected.mean.begin(), expected.mean.end()),
       rstds(expected.rstd.begin(), expected.rstd.end());
   DeviceBuffer d_output(expected.d_output, false), sum(sums, false), mean(means, false),
-      rstd(rstds, false), weight(expected.weight, false);
+      rstd(rstds, false), weight(expected.weight, false),
+      d_residual(expected.d_residual, of.bf16_rows);
   DeviceBuffer d_x(expected.count, of.bf16_rows), d_update(expected.count, of.bf16);
   const int64_t blocks = cuda::norm_partial_rows(of.rows);
   const auto width = static_cast<size_t>(of.width);
@@ -137,6 +144,7 @@ TEST_CASE("the gradients of the GPU's norm are those of its formula") {
   cuda::norm_backward({&launcher, nullptr},
                       {.d_output = d_output.numbers(),
                        .sum = sum.numbers(),
+                       .d_residual = of.residual ? d_residual.numbers() : cuda::Numbers{},
                        .mean = mean.floats(),
                        .rstd = rstd.floats(),
                        .weight = weight.floats(),

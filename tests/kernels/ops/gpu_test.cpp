@@ -3,6 +3,9 @@
 #include "kernels/compute_scope.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/gpu_embedding.h"
+#include "kernels/ops/gpu_linear.h"
+#include "kernels/ops/gpu_norm.h"
+#include "kernels/ops/linear.h"
 #include "kernels/ops/residual_norm.h"
 #include "kernels/ops/smoothed_loss.h"
 #include "tests/support/catch.h"
@@ -12,6 +15,83 @@
 
 using namespace attn;
 using testing::max_difference;
+using testing::rounded;
+
+TEST_CASE("linear layers by copies of their weights in bf16: values, gradients, two batches") {
+  const testing::EmulatedGpu gpu;
+  torch::manual_seed(8);
+  const bool biases = GENERATE(true, false), relu = GENERATE(false, true);
+  CAPTURE(biases, relu);
+  const auto leaf = [](const torch::Tensor& x) { return x.detach().clone().requires_grad_(); };
+  std::vector<LinearWeights> layers, plain;  // of odd sizes
+  for (const int64_t outputs : relu ? std::vector<int64_t>{33} : std::vector<int64_t>{30, 7, 41}) {
+    const torch::Tensor bias = biases ? torch::randn({outputs}) : torch::Tensor();
+    layers.push_back({leaf(torch::randn({outputs, 23})), biases ? leaf(bias) : bias});
+    plain.push_back({leaf(rounded(layers.back().weight)), biases ? leaf(rounded(bias)) : bias});
+  }
+  PackedWeights copies(Precision::bf16);
+  const auto outputs = [&](const torch::Tensor& x) {
+    const ComputeScope scope({.precision = Precision::bf16, .packed_weights = &copies});
+    REQUIRE(weight_copies(x) == &copies);
+    return torch::cat(relu ? std::vector{linear_relu(x, layers[0])} : linear_all(x, layers), 1);
+  };
+  const auto difference = [](const torch::Tensor& a, const torch::Tensor& b) {
+    return max_difference(a.to(torch::kFloat32), b) / b.abs().max().item<double>();
+  };
+  for (const int64_t rows : {37, 1}) {
+    const torch::Tensor x = leaf(torch::randn({rows, 23})), rounded_x = leaf(rounded(x));
+    const torch::Tensor got = outputs(x);
+    std::vector<torch::Tensor> parts;
+    for (const auto& [w, b] : plain) parts.push_back(torch::linear(rounded_x, w, b));
+    const torch::Tensor sums = torch::cat(parts, 1), expected = relu ? torch::relu(sums) : sums;
+    CHECK(got.scalar_type() == torch::kBFloat16);
+    CHECK(difference(got, expected) < 0.004);
+    const torch::Tensor upstream = rounded(torch::randn(got.sizes()));
+    got.backward(upstream.to(torch::kBFloat16));
+    expected.backward(upstream);
+    CHECK(difference(x.grad(), rounded_x.grad()) < 0.004);
+  }
+  for (size_t i = 0; i < layers.size(); ++i) {  // of both batches, added in float32
+    CHECK(difference(layers[i].weight.grad(), plain[i].weight.grad()) < 1e-5);
+    if (biases) CHECK(difference(layers[i].bias.grad(), plain[i].bias.grad()) < 1e-5);
+  }
+}
+
+TEST_CASE("copies of weights follow them after refresh, at the same address, and only if taken") {
+  const testing::EmulatedGpu gpu;
+  const torch::Tensor x = torch::ones({2, 4});
+  torch::Tensor w = torch::ones({3, 4}).requires_grad_(),
+                other = torch::ones({2, 4}).requires_grad_();
+  PackedWeights copies(Precision::bf16);
+  const ComputeScope::Options options{.precision = Precision::bf16, .packed_weights = &copies};
+  const auto results = [&](const ComputeScope::Options& how) {
+    const ComputeScope scope(how);
+    const auto ys = linear_all(x, std::vector<LinearWeights>{{w, {}}, {other, {}}});
+    return std::pair{ys[0][0][0].item<float>(), ys[1][0][0].item<float>()};
+  };
+  CHECK(results(options) == std::pair{4.0f, 4.0f});
+  const void* address = copies.bf16_copy({w, other}).data_ptr();
+  {
+    const torch::NoGradGuard no_grad;
+    w.fill_(2.0f);
+    other.fill_(3.0f);
+  }
+  CHECK(results(options) == std::pair{4.0f, 4.0f});  // as they were
+  const std::pair now{8.0f, 12.0f};
+  auto as_read = options, in_fp32 = options;
+  as_read.kernels = false;
+  in_fp32.precision = Precision::fp32;
+  CHECK(results(as_read) == now);
+  CHECK(results(in_fp32) == now);
+  use_gpu_kernels(GpuKernels::norm);  // of which linear layers are no part
+  CHECK(results(options) == now);
+  use_gpu_kernels(GpuKernels::linear);
+  CHECK(results(options) == std::pair{4.0f, 4.0f});
+  use_gpu_kernels(GpuKernels::automatic);
+  copies.refresh();
+  CHECK(results(options) == now);
+  CHECK(copies.bf16_copy({w, other}).data_ptr() == address);
+}
 
 TEST_CASE("operations by a GPU's kernels are those of LibTorch, in bf16 up to its rounding") {
   const testing::EmulatedGpu gpu;
@@ -32,6 +112,37 @@ TEST_CASE("operations by a GPU's kernels are those of LibTorch, in bf16 up to it
   for (size_t i = 0; i < got.size(); ++i) {
     CHECK(got[i].scalar_type() == expected[i].scalar_type());
     CHECK(max_difference(got[i], expected[i]) < (i == 1 ? 0.02 : 1e-5));
+  }
+}
+
+TEST_CASE("a norm beside its residual connection, by a GPU's kernels, is LibTorch's") {
+  const testing::EmulatedGpu gpu;
+  torch::manual_seed(9);
+  const double p = GENERATE(0.0, 0.3);
+  const auto type = GENERATE(torch::kFloat32, torch::kBFloat16);
+  CAPTURE(p, toString(type));
+  const torch::Tensor x = torch::randn({9, 20}).requires_grad_(),
+                      inner = torch::randn({20, 20}).requires_grad_(),
+                      weight = torch::randn({20}).requires_grad_(),
+                      bias = torch::randn({20}).requires_grad_(), d = torch::randn({9, 20});
+  const auto results = [&](bool kernels) {
+    const ComputeScope scope({.dropout_seed = 8});
+    torch::Tensor out;
+    if (kernels) {
+      const auto [normed, own] = gpu::norm_beside(x, {weight, bias, 1e-5});
+      out = gpu::residual_sum(own, normed.mm(inner).to(type), p);
+    } else {
+      const torch::Tensor update = torch::layer_norm(x, {20}, weight, bias, 1e-5).mm(inner);
+      out = x + update.to(type) * (p > 0 ? dropout_factors(update, p) : torch::ones({}));
+    }
+    auto all = torch::autograd::grad({out}, {x, inner, weight, bias}, {d});
+    all.push_back(out);
+    return all;
+  };
+  const auto got = results(true), expected = results(false);
+  for (size_t i = 0; i < got.size(); ++i) {
+    CHECK(got[i].scalar_type() == torch::kFloat32);
+    CHECK(max_difference(got[i], expected[i]) < (type == torch::kBFloat16 ? 0.1 : 1e-4));
   }
 }
 

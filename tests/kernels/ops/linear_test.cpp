@@ -6,6 +6,7 @@
 
 #include "kernels/compute_scope.h"
 #include "kernels/cpu/int8.h"
+#include "kernels/ops/gpu_linear.h"
 #include "kernels/ops/packed_linear.h"
 #include "tests/kernels/tables.h"
 #include "tests/support/catch.h"
