@@ -11,12 +11,14 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/json_config.h"
+#include "base/safetensors.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
 #include "data/source_features.h"
 #include "data/tokenizer.h"
 #include "kernels/cuda/gpu_kernels.h"
 #include "kernels/fast_path.h"
+#include "model/size.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_store.h"
 
@@ -77,6 +79,23 @@ VocabularySizes sizes_of(const DataConfig& data, const Tokenizers& tokenizers) {
   return sizes;
 }
 
+// Throws DataError if a model has more parameters than its file, before it is made: a config may
+// come from anywhere, and its sizes would exhaust the memory.
+void require_weights_of(const ModelConfig& model, const VocabularySizes& sizes,
+                        const fs::path& weights) {
+  const SafetensorsFile file(weights);
+  int64_t stored = 0;
+  for (const TensorView& tensor : file.tensors()) {
+    stored += static_cast<int64_t>(tensor.bytes.size()) / dtype_size(tensor.dtype);
+  }
+  const int64_t described = parameter_count(model, sizes);
+  if (described >= 0 && described <= stored) return;
+  throw DataError(weights.string() + ": " + std::to_string(stored) +
+                  " parameters, but the model of its " + kConfigFile + " has " +
+                  (described < 0 ? "too many" : std::to_string(described)) +
+                  "; the checkpoint belongs to a different config");
+}
+
 // The model of a checkpoint with the runtime options of `experiment`.
 LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
                       torch::Device device) {
@@ -84,6 +103,7 @@ LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
   Experiment trained = load_description(directory);
   trained.runtime = loaded.experiment.runtime;
   loaded.tokenizers = load_tokenizers(directory);
+  require_weights_of(trained.model, sizes_of(trained.data, loaded.tokenizers), directory.weights());
   loaded.model = make_model(trained, loaded.tokenizers, device);
   load_weights(directory.weights(), *loaded.model);
   loaded.model->eval();

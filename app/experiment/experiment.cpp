@@ -34,7 +34,7 @@ void validate_part(const Part& part, const std::string& place) {
 }
 
 Json read_json(const fs::path& file) {
-  return parse_json(read_file(file), file.string());
+  return parse_json(read_file(file, kMaxConfigBytes), file.string());
 }
 
 // Merges the files of "base" into `config`, in order, then `json`.

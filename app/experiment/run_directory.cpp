@@ -34,7 +34,8 @@ std::string own_name() {
 
 // The content of a JSON file; null if it is not valid JSON.
 Json json_of(const fs::path& path) {
-  return fs::is_regular_file(path) ? Json::parse(read_file(path), nullptr, false) : Json();
+  if (!fs::is_regular_file(path) || fs::file_size(path) > kMaxConfigBytes) return {};
+  return Json::parse(read_file(path), nullptr, false);
 }
 
 bool is_config_file(const Json& json) {

@@ -17,6 +17,9 @@ namespace attn {
 /// File name of the resolved experiment in a run or a checkpoint.
 inline constexpr const char* kConfigFile = "config.json";
 
+/// Largest config that is read, in bytes: it may come from anywhere.
+inline constexpr int64_t kMaxConfigBytes = 1 << 24;
+
 /// A directory with a model: a run, a checkpoint or an average. It is self-contained and can be
 /// moved.
 class ModelDirectory {

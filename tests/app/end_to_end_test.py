@@ -671,7 +671,7 @@ class EndToEnd(ProgramTest):
                          code=1, preexec_fn=little_memory)
         self.assertEqual(done.stderr.splitlines()[-1], "attn: out of memory; reduce the batch (data.batch_tokens), the model or the input")
 
-    def test_a_damaged_value_of_a_checkpoint_is_an_error(self):
+    def test_a_checkpoint_of_a_stranger_is_checked(self):
         self.whole_run()
         checkpoint = sorted((self.path / "whole/checkpoints").glob("step-*"))[-1]
         copy = lambda name: shutil.copytree(checkpoint, self.path / name)
@@ -681,6 +681,12 @@ class EndToEnd(ProgramTest):
         self.one_line("translate", "nan", code=3, names=["model.safetensors", "checksum"])
         weights.write_bytes(weights.read_bytes().replace(b'"xxh64"', b'"other"'))
         self.one_line("translate", "nan", code=3, names=["model.safetensors", "non-finite"])
+        # Before the model is made, whose sizes would exhaust the memory.
+        for name, change in {"wide": {"d_model": 1 << 20}, "deep": {"layers": 1000, "d_model": 4096, "d_ff": 16384}}.items():
+            config = json.loads((copy(name) / "config.json").read_text())
+            config["model"].update(change)
+            self.write(f"{name}/config.json", config)
+            self.one_line("translate", name, code=3, names=["model.safetensors", "parameters", "different config"])
 
     def test_a_single_run_has_a_report(self):
         self.attn("train", "small.json", "--run", "reported")
