@@ -255,7 +255,7 @@ class Tuning(ProgramTest):
         self.assertEqual({len(rates) for rates in self.trials("both").values()}, {5})
         self.assertIn(1e-05, self.trials("both")["base"])
         rows = json.loads((self.path / "both/sweep.json").read_text())["rows"]
-        seen = [(row["name"], row["baseline"], row["config"]["train"]["learning_rate"]) for row in rows]
+        seen = [(row["name"], rows[row["baseline"]]["name"], row["config"]["train"]["learning_rate"]) for row in rows]
         rate = seen[0][2]
         self.assertEqual(seen[:3], [("base", "base", rate), ("wide", "base", rate), ("E", "wide", rate)])
         self.assertIn(("wide.tuned", "base", 0.001), seen)
