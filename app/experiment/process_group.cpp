@@ -156,6 +156,9 @@ int with_processes(const Context& context,
     if (const auto wrong = wrong_launch(*launch, has_mpi())) throw ConfigError(*wrong);
     world = launch->torchrun ? join_torchrun(*launch) : join_mpi();
     if (world->size() > 1) {
+      if (launch->torchrun && launch->rank == 0 && context.device.is_cpu()) {
+        std::cerr << "gradients go through torchrun's store; on CPUs, mpirun is faster\n";
+      }
       return run_together(std::move(world), context, work);
     }
     world->leave();

@@ -13,6 +13,7 @@
 #include "app/machine/version.h"
 #include "app/sweep/plan.h"
 #include "app/sweep/run_reader.h"
+#include "app/sweep/status.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -90,7 +91,7 @@ void add_run(const fs::path& run, const std::string& name, const Experiment& exp
                         ", unlike its directory (a copy?): omitted");
     return;
   }
-  if (!row_conflicts(run, experiment).empty() || recorded_change(run) != row.change) {
+  if (!conflicts(run, experiment, row.change).empty()) {
     out.notes.push_back(name +
                         " was trained with a different config than the row has now: omitted");
     row.runs.push_back(omitted(run, name, "trained with a different config"));

@@ -1,7 +1,5 @@
 #include "app/sweep/status.h"
 
-#include <algorithm>
-
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
@@ -62,10 +60,10 @@ void copy_vocabularies(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-// The options, or the program, by which the run in the directory differs from what is planned.
-std::vector<std::string> conflicts(const fs::path& directory, const PlannedRun& run) {
-  if (recorded_change(directory) != run.change) return {"diff or binary"};
-  return row_conflicts(directory, run.experiment);
+std::vector<std::string> conflicts(const fs::path& directory, const Experiment& experiment,
+                                   const std::string& change) {
+  if (recorded_change(directory) != change) return {"diff or binary"};
+  return row_conflicts(directory, experiment);
 }
 
 void inspect_runs(SweepPlan& plan, const fs::path& collection) {
@@ -73,7 +71,8 @@ void inspect_runs(SweepPlan& plan, const fs::path& collection) {
     const bool begun = RunDirectory(run.directory).has_config();
     const RunDirectory place(begun || collection.empty() ? run.directory : collection / run.name);
     const bool exists = place.has_config();
-    const auto differences = exists ? conflicts(place.path(), run) : std::vector<std::string>();
+    const auto differences =
+        exists ? conflicts(place.path(), run.experiment, run.change) : std::vector<std::string>();
     run.changed = begun ? differences : std::vector<std::string>();
     run.finished =
         exists && differences.empty() && finished_result(place, run.experiment.train).has_value();
@@ -120,7 +119,7 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
   for (const PlannedRun& run : plan.runs) {
     const fs::path place = collection / run.name;
     if (!RunDirectory(place).has_config() || !read_result(place)) continue;
-    const std::vector<std::string> changed = conflicts(place, run);
+    const std::vector<std::string> changed = conflicts(place, run.experiment, run.change);
     if (!changed.empty()) {
       throw ConfigError(place.string() + ": trained with a different " + changed.front() +
                         " than row " + plan.rows[run.row].name + " of " + plan.source.string() +

@@ -14,6 +14,11 @@
 
 namespace attn {
 
+/// The options, or the program, by which the run in a directory differs from its row's config and
+/// change of the program.
+std::vector<std::string> conflicts(const std::filesystem::path& directory,
+                                   const Experiment& experiment, const std::string& change);
+
 /// Sets PlannedRun::finished and changed, from the run's directory or, if it has not begun there,
 /// from the collection (empty: none). Throws DataError for an invalid result.
 void inspect_runs(SweepPlan& plan, const std::filesystem::path& collection = {});
