@@ -35,8 +35,13 @@ class Copy:
     """A copy of the sources with its own build, kept between runs."""
 
     def __init__(self, build):
-        self.folder, self.build = build / "edited", build / "edited/build/release"  # as deep as ./run's: ccache hashes relative paths
-        self.options = [f"-D{name}={value}" for name, value in cache_of(build).items() if name in KEPT and value]
+        # As deep as ./run's and with its .venv, since ccache hashes relative paths.
+        self.folder, self.build = build / "edited", build / "edited/build/release"
+        self.folder.mkdir(exist_ok=True)
+        if (ROOT / ".venv").exists() and not (self.folder / ".venv").exists():
+            (self.folder / ".venv").symlink_to(ROOT / ".venv")
+        self.options = [f"-D{name}={value.replace(f'{ROOT}/.venv/', f'{self.folder}/.venv/')}"
+                        for name, value in cache_of(build).items() if name in KEPT and value]
 
     def sync(self, edits):
         """The files of the working tree, edited; others than before are written, so that little is compiled again."""
