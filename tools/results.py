@@ -104,10 +104,11 @@ def rescore(attn, run, corpora):
     reference = corpora.parent / f"{tests[0]['data']}.{run.config['data']['target']}"
     if not reference.is_file():
         return None
-    command = [attn, "score", "text", run.output, reference, "--metrics", "bleu,chrf", "--tokenize",
-               tests[0]["tokenize"], "--force", "--json"]
-    scores = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return {"bleu": scores["bleu"]["score"], "bp": scores["bleu"]["bp"], "chrf": scores["chrf"]["score"]}
+    def score(metric, *options):
+        command = [attn, "score", metric, run.output, reference, "--json", *options]
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    bleu = score("bleu", "--tokenize", tests[0]["tokenize"], "--force")
+    return {"bleu": bleu["score"], "bp": bleu["bp"], "chrf": score("chrf")["score"]}
 
 
 def rescore_all(attn, runs, corpora):

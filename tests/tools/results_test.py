@@ -1,4 +1,7 @@
-"""tools/results.py: the archive restores the runs, and the two tables hold their scores and 40 points of their curves."""
+"""tools/results.py: the archive restores the runs, and the two tables hold their scores and 40 points of their curves.
+
+    python3 tests/tools/results_test.py path/to/attn    which computes chrF
+"""
 
 import csv
 import json
@@ -10,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = ROOT / "tools" / "results.py"
+PROGRAM = sys.argv.pop(1)
 
 
 class Results(unittest.TestCase):
@@ -24,18 +28,22 @@ class Results(unittest.TestCase):
             (run / "eval").mkdir(parents=True)
             records = [{"kind": "train", "step": step, "ppl": 9.0, "target_tokens": step} for step in range(1, 101)]
             records += [{"kind": "eval", "step": step, "name": "valid", "ppl": 8.0} for step in range(1, 101)]
-            files = {"config.json": '{"seed": 2}', "eval/test-100.txt": "ein Hund\n",
+            test = {"name": "test", "kind": "bleu", "data": "corpora/test", "tokenize": "none"}
+            (Path(folder) / "corpora").mkdir()
+            (Path(folder) / "corpora/test.de").write_text("ein Hund\n", encoding="utf8")
+            files = {"config.json": json.dumps({"seed": 2, "data": {"target": "de"}, "eval": [test]}), "eval/test-100.txt": "ein Hund\n",
                      "metrics.jsonl": "".join(json.dumps(record) + "\n" for record in records),
                      "result.json": '{"step": 100, "results": {"test": {"values": {"bleu": 30.5, "bp": 0.9}}}}',
                      "run.json": '{"commit": "abc", "processor": "P"}',
                      "log.txt": "model: 1 parameter; precision bf16\nstep 100/100  loss 1\n"}
             for name, text in files.items():
                 (run / name).write_text(text, encoding="utf8")
-            subprocess.run([sys.executable, TOOL, table, "--remove"], check=True, stdout=subprocess.PIPE)
+            subprocess.run([sys.executable, TOOL, table, "--attn", PROGRAM, "--corpora", f"{folder}/corpora", "--remove"],
+                           check=True, stdout=subprocess.PIPE)
             self.assertEqual(sorted(path.name for path in table.iterdir()), ["curves.csv", "runs.csv", "runs.tar.xz"])
             line, = self.table(table / "runs.csv")
-            self.assertEqual([line[name] for name in ("folder", "row", "seed", "test.bleu", "precision", "commit")],
-                             ["runs", "A1", "2", "30.500000", "bf16", "abc"])
+            self.assertEqual([line[name] for name in ("folder", "row", "seed", "test.bleu", "test.chrf", "precision", "commit")],
+                             ["runs", "A1", "2", "30.500000", "100.000000", "bf16", "abc"])
             steps = [int(point["updates"]) for point in self.table(table / "curves.csv")]
             self.assertEqual((len(steps), steps[0], steps[-1]), (40, 1, 100))
             subprocess.run(["tar", "-xJf", table / "runs.tar.xz", "-C", table], check=True)
