@@ -41,7 +41,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
       command->add_option("--launcher", options->launcher,
                           "command that starts each run, such as \"mpirun -np 2\"; --threads is "
                           "then the number of threads per process times --jobs");
-  command->add_option("--collect", options->collection,
+  command->add_option("--collect", options->request.collection,
                       "directory of finished runs' small files: runs found there count as "
                       "finished, and runs that finish are added");
   CLI::Option* dry_run =

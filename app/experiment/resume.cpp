@@ -126,9 +126,7 @@ void require_resumable(const std::filesystem::path& run, const Experiment& befor
                        const Experiment& now, std::span<const Assignment> changes) {
   auto conflicts = resume_conflicts(before, now);
   for (const Assignment& change : changes) std::erase(conflicts, change.path);
-  if (const auto facts = read_run_file(run); facts && facts->contains("data_key")) {
-    std::erase(conflicts, "data.train");
-  }
+  if (read_run_file(run).contains("data_key")) std::erase(conflicts, "data.train");
   std::erase(conflicts, "data.valid");
   if (!RunDirectory(run).has_trained()) {
     std::erase_if(conflicts, [](const std::string& path) {
@@ -206,9 +204,7 @@ std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment
                                        TextHashes& hashes) {
   std::vector<std::string> changed;
   if (!run.has_trained()) return changed;
-  const auto facts = read_run_file(run);
-  if (facts && facts->contains("texts") && facts->at("texts").is_object()) {
-    const Json& before = facts->at("texts");
+  if (const Json before = read_run_file(run).value("texts", Json()); before.is_object()) {
     const std::map<std::string, std::string> names = {{"train", now.data.train},
                                                       {"source_model", now.data.source_model},
                                                       {"target_model", now.data.target_model}};

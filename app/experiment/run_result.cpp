@@ -94,31 +94,27 @@ std::optional<RunResult> finished_result(const RunDirectory& run, const TrainCon
   return stopped_early ? result : std::nullopt;
 }
 
-std::optional<Json> read_run_file(const RunDirectory& run) {
+Json read_run_file(const RunDirectory& run) {
   const fs::path path = run.run_file();
-  if (!fs::exists(path)) return {};
+  if (!fs::exists(path)) return Json::object();
   return use_written(path, [](Json json) {
     if (!json.is_object()) throw ConfigError("expected an object");
     return json;
   });
 }
 
-std::string as_read(const RunDirectory& run) {
+std::string as_read(const Json& facts, const std::optional<RunResult>& result) {
   std::set<std::string> names;
-  const auto facts = read_run_file(run);
-  for (const Json& name : facts ? facts->value(kAsRead, Json()) : Json()) {
+  for (const Json& name : facts.value(kAsRead, Json())) {
     if (name.is_string()) names.insert(name.get<std::string>());
   }
-  if (const auto result = read_result(run)) {
-    names.insert(result->as_read.begin(), result->as_read.end());
-  }
+  if (result) names.insert(result->as_read.begin(), result->as_read.end());
   return joined(names, ", ");
 }
 
-std::string changes_of(const RunDirectory& run) {
+std::string changes_of(const Json& facts) {
   std::string list;
-  const auto facts = read_run_file(run);
-  for (const Json& change : facts ? facts->value(kChanges, Json()) : Json()) {
+  for (const Json& change : facts.value(kChanges, Json())) {
     if (!change.is_object() || !change.contains("option") || !change["option"].is_string())
       continue;
     list += (list.empty() ? "" : ", ") + change.value("option", "") + " " +
@@ -128,8 +124,8 @@ std::string changes_of(const RunDirectory& run) {
 }
 
 std::optional<int64_t> recorded(const RunDirectory& run, const char* key, int64_t max) {
-  const auto facts = run.has_trained() ? read_run_file(run) : std::nullopt;
-  const auto count = facts ? number_at(*facts, key) : std::nullopt;
+  if (!run.has_trained()) return {};
+  const auto count = number_at(read_run_file(run), key);
   if (!count || *count < 1 || *count > static_cast<double>(max)) return {};
   return static_cast<int64_t>(*count);
 }

@@ -23,11 +23,10 @@ struct ModelConfig;
 struct VocabularySizes;
 
 /// Keys in run.json: processes with which the run was started, and threads of each; fp32 or bf16;
-/// trainable parameters; ClassRule::row_step of a run on a GPU.
+/// ClassRule::row_step of a run on a GPU.
 inline constexpr const char* kProcesses = "processes";
 inline constexpr const char* kThreads = "threads";
 inline constexpr const char* kPrecision = "precision";
-inline constexpr const char* kParameters = "parameters";
 inline constexpr const char* kRowStep = "row_step";
 
 /// Key in run.json and result.json: the fast paths that were off because their formula was edited.
@@ -120,16 +119,16 @@ std::optional<RunResult> read_result(const RunDirectory& run);
 /// DataError for an invalid file.
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config);
 
-/// The content of RUN/run.json; std::nullopt if it does not exist. Throws DataError.
-std::optional<Json> read_run_file(const RunDirectory& run);
+/// The content of RUN/run.json; an empty object if it does not exist. Throws DataError.
+Json read_run_file(const RunDirectory& run);
 
-/// "attention, norm": the fast paths that were off when the run was started or finished, because
-/// their formula was edited; "" for none. Throws DataError.
-std::string as_read(const RunDirectory& run);
+/// "attention, norm": the fast paths that were off when a run was started, by its run.json, or
+/// finished, because their formula was edited; "" for none.
+std::string as_read(const Json& facts, const std::optional<RunResult>& result);
 
-/// "train.learning_rate 0.0003 from step 300": the options changed while the run was trained; ""
-/// for none. Throws DataError.
-std::string changes_of(const RunDirectory& run);
+/// "train.learning_rate 0.0003 from step 300": the options changed while a run was trained, by its
+/// run.json; "" for none.
+std::string changes_of(const Json& facts);
 
 /// The number from 1 to `max` under `key` in the run.json of a run that has a checkpoint or a
 /// result; std::nullopt if unknown. Throws ConfigError or DataError.

@@ -26,7 +26,7 @@ void count_scoring(const EvaluatorConfig& config, const DataConfig& data,
                    std::optional<int64_t> step) {
   if (!config.test) return;
   const std::string& set = config.text(data);
-  const Json facts = read_run_file(run).value_or(Json::object());
+  const Json facts = read_run_file(run);
   const Json line = {{"text", text_key},
                      {"evaluator", config.name},
                      {"run", fs::weakly_canonical(run.path()).string()},

@@ -79,14 +79,6 @@ StreamPosition translated(const StreamPosition& position, BatchStream& former, B
   return there;
 }
 
-void require_same_text(const Json& started, uint64_t key, const std::string& text) {
-  const auto found = started.find("data_key");
-  if (found == started.end() || *found == Json(key)) return;
-  throw DataError(text +
-                  ": the training text has changed since the run was started; start a new run for "
-                  "it");
-}
-
 }  // namespace
 
 TrainingRun::TrainingRun(const Experiment& experiment, RunDirectory directory,
@@ -284,26 +276,29 @@ bool TrainingRun::deciding_text_changed() {
 
 // Writes run.json of a new run, and logs the model.
 void TrainingRun::write_run_info() {
-  const auto started = step() > 0 ? read_run_file(directory_) : std::nullopt;
-  if (started) {
-    require_same_text(*started, corpus_->key(), experiment_.data.train);
-  } else {
+  const Json started = step() > 0 ? read_run_file(directory_) : Json::object();
+  if (started.empty()) {
     write_run_file();
+  } else if (started.value("data_key", Json(corpus_->key())) != Json(corpus_->key())) {
+    throw DataError(experiment_.data.train +
+                    ": the training text has changed since the run was started; start a new run "
+                    "for it");
   }
   progress_->log(model_line());
 }
 
 void TrainingRun::record_changes() {
-  auto run = newest_ ? read_run_file(directory_) : std::nullopt;
-  if (!run) return;
+  Json run = newest_ ? read_run_file(directory_) : Json::object();
+  if (run.empty()) return;
+  const Json former = run.value(kChanges, Json::array());
   Json kept = Json::array();
-  for (const Json& change : run->value(kChanges, Json::array())) {
+  for (const Json& change : former) {
     if (step_of(change) < step()) kept.push_back(change);
   }
   kept.insert(kept.end(), changes_.begin(), changes_.end());
-  if (kept == run->value(kChanges, Json::array())) return;
-  (*run)[kChanges] = kept;
-  write_file_atomically(directory_.run_file(), run->dump(2) + "\n");
+  if (kept == former) return;
+  run[kChanges] = kept;
+  write_file_atomically(directory_.run_file(), run.dump(2) + "\n");
   for (const Json& change : changes_) {
     const std::string option = change["option"], before = change["before"].dump(),
                       after = change["after"].dump();
@@ -324,7 +319,7 @@ void TrainingRun::write_run_file() {
   run[kProcesses] = world_.size();
   if (const auto& classes = trainer_->classes()) run[kRowStep] = classes->row_step;
   if (const auto paths = paths_as_read(); !paths.empty()) run[kAsRead] = paths;
-  run[kParameters] = parameter_count(experiment_.model, vocabulary);
+  run["parameters"] = parameter_count(experiment_.model, vocabulary);
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
   run["pairs"] = corpus_->size();
   run["data_key"] = corpus_->key();

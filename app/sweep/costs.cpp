@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -62,7 +63,7 @@ bool disagrees(const PlannedRow& row, int64_t vocabulary) {
 std::string differences(const PlannedRow& row) {
   constexpr size_t kMaxValueLength = 24;
   const auto values = values_by_path(write_config(row.experiment));
-  std::string text = row.change ? row.change->label() : "";
+  std::string text = row.change ? row.change->label : "";
   for (const std::string& path : row.changed) {
     const auto value = values.find(path);
     text += text.empty() ? "" : "  ";
@@ -240,7 +241,14 @@ int64_t jobs_that_fit(double device_memory, double largest, int64_t gpus, int64_
 }
 
 int64_t jobs_on_gpus(const SweepPlan& plan, const SweepMachine& machine, double seconds) {
-  return fitting_jobs(plan, measure_first_row(plan, machine, seconds), machine);
+  int64_t jobs = machine.gpus;
+  try {
+    jobs = fitting_jobs(plan, measure_first_row(plan, machine, seconds), machine);
+  } catch (const DataError& error) {  // which the row's run will say, too
+    std::cerr << error.what() << "\n";
+  }
+  std::cerr << counted(jobs, "run") << " at a time, by memory and cores (--jobs)\n";
+  return jobs;
 }
 
 double run_flops(const PlannedRun& run) {

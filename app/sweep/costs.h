@@ -79,7 +79,8 @@ RowCost scaled_cost(const Experiment& row, const Experiment& measured, const Ste
 /// Runs that train at a time on GPUs: as many as each has memory for of `largest` bytes, 16 at
 /// most, and in all one per core; at least one per GPU.
 int64_t jobs_that_fit(double device_memory, double largest, int64_t gpus, int64_t cores);
-/// The same for a sweep, whose first row is trained for some seconds.
+/// The same for a sweep, whose first row is trained for some seconds; one on each GPU if it cannot
+/// be trained.
 int64_t jobs_on_gpus(const SweepPlan& plan, const SweepMachine& machine, double seconds);
 
 /// FLOPs of a run's training in closed form, with sentences of 25 tokens, for comparing runs.

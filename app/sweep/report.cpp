@@ -68,9 +68,7 @@ Json description(const SweepResults& results, const std::vector<RowComparison>& 
 }  // namespace
 
 Report::Report(const fs::path& path)
-    : directory(path),
-      results(kind_of(path) == InputKind::run ? collect_run_results(path) : collect_results(path)),
-      comparisons(compare(results)) {}
+    : directory(path), results(collect_results(path)), comparisons(compare(results)) {}
 
 std::string Report::write() const {
   const std::string markdown = markdown_report(results, comparisons);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <ranges>
 
 #include "app/experiment/find_checkpoint.h"
 #include "app/experiment/resume.h"
@@ -12,8 +11,6 @@
 #include "app/machine/shell.h"
 #include "app/machine/version.h"
 #include "app/sweep/plan.h"
-#include "app/sweep/run_reader.h"
-#include "app/sweep/status.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -40,66 +37,44 @@ PaperRecord paper_of(const Json& json, const std::string& place) {
   return paper;
 }
 
-std::optional<int64_t> seed_of(const fs::path& run) {
-  const std::string name = run.filename().string();
-  if (!name.starts_with("seed-")) return std::nullopt;
-  const auto seed = parse_number<int64_t>(name.substr(5));
-  return seed && *seed >= 0 ? seed : std::nullopt;
-}
-
 // The run directories of a row, by their seeds.
-std::vector<fs::path> runs_of(const fs::path& row) {
+std::multimap<int64_t, fs::path> runs_of(const fs::path& row) {
   std::multimap<int64_t, fs::path> runs;
-  if (!fs::is_directory(row)) return {};
+  if (!fs::is_directory(row)) return runs;
   for (const auto& entry : fs::directory_iterator(row)) {
-    const auto seed = seed_of(entry.path());
-    if (seed && RunDirectory(entry.path()).has_config()) runs.emplace(*seed, entry.path());
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("seed-") || !RunDirectory(entry.path()).has_config()) continue;
+    const auto seed = parse_number<int64_t>(name.substr(5));
+    if (seed && *seed >= 0) runs.emplace(*seed, entry.path());
   }
-  const auto paths = std::views::values(runs);
-  return {paths.begin(), paths.end()};
+  return runs;
 }
 
-// The planned seeds of a row that are not among its runs.
-std::vector<int64_t> missing_seeds(const Json& row, int64_t first,
-                                   const std::vector<RunRecord>& runs) {
-  const auto planned = row.at("seeds").get<int64_t>();
-  require_between("seeds", planned, 0, kMaxSeeds);
-  std::vector<int64_t> missing;
-  for (int64_t seed = first; seed < first + planned; ++seed) {
-    const bool has = std::any_of(runs.begin(), runs.end(),
-                                 [&](const RunRecord& run) { return run.seed == seed; });
-    if (!has) missing.push_back(seed);
-  }
-  return missing;
-}
-
-RunRecord omitted(const fs::path& run, const std::string& name, const std::string& status) {
+RunRecord omitted(const std::string& status) {
   RunRecord record;
-  record.name = name;
-  record.seed = seed_of(run).value_or(0);
   record.state = RunState::omitted;
   record.status = status;
   return record;
 }
 
 // Throws DataError if a file of the run is damaged.
-void add_run(const fs::path& run, const std::string& name, const Experiment& experiment,
-             RowRecord& row, RunReader& reader, SweepResults& out) {
+std::optional<RunRecord> read_run(const fs::path& run, const std::string& name,
+                                  const Experiment& experiment, const std::string& change,
+                                  RunReader& reader, SweepResults& out) {
   const Experiment own = load_description(run);
   if (run.filename() != "seed-" + std::to_string(own.seed)) {
     out.notes.push_back(name + ": its config.json has seed " + std::to_string(own.seed) +
                         ", unlike its directory (a copy?): omitted");
-    return;
+    return {};
   }
-  if (!conflicts(run, experiment, row.change).empty()) {
+  if (!conflicts(run, experiment, change).empty()) {
     out.notes.push_back(name +
                         " was trained with a different config than the row has now: omitted");
-    row.runs.push_back(omitted(run, name, "trained with a different config"));
-    return;
+    return omitted("trained with a different config");
   }
   RunRecord record = reader.read(run, name, own, experiment);
-  if (!row.change.empty()) record.commit = record.commit.substr(0, record.commit.find('+'));
-  row.runs.push_back(record);
+  if (!change.empty()) record.commit = record.commit.substr(0, record.commit.find('+'));
+  return record;
 }
 
 RowRecord read_row(const Json& json, const Experiment& experiment, const fs::path& directory,
@@ -120,16 +95,25 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
     row.changed.push_back(label.substr(0, space));
     row.values[row.changed.back()] = label.substr(space + 1);
   }
-  for (const fs::path& run : runs_of(directory / row.name)) {
+  for (const auto& [seed, run] : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
+    std::optional<RunRecord> record;
     try {
-      add_run(run, name, experiment, row, reader, out);
+      record = read_run(run, name, experiment, row.change, reader, out);
     } catch (const DataError& error) {  // the results of the others are still reported
       out.notes.push_back(std::string(error.what()) + ": omitted");
-      row.runs.push_back(omitted(run, name, "has a damaged file"));
+      record = omitted("has a damaged file");
     }
+    if (!record) continue;
+    record->name = name;
+    record->seed = seed;
+    row.runs.push_back(std::move(*record));
   }
-  row.missing_seeds = missing_seeds(json, experiment.seed, row.runs);
+  const auto planned = json.at("seeds").get<int64_t>();
+  require_between("seeds", planned, 0, kMaxSeeds);
+  for (int64_t seed = experiment.seed; seed < experiment.seed + planned; ++seed) {
+    if (std::ranges::count(row.runs, seed, &RunRecord::seed) == 0) row.missing_seeds.push_back(seed);
+  }
   return row;
 }
 
@@ -152,30 +136,37 @@ SweepMetrics metrics_of(const Experiment& experiment) {
   return metrics;
 }
 
+// What a report has before its rows. `base`: the experiment of the first row.
+SweepResults results_of(const std::string& title, const std::string& about,
+                        const SweepMetrics& metrics, const Experiment& base) {
+  SweepResults out;
+  out.title = title;
+  out.about = about;
+  out.made = "Made by " + version_line() + ".";
+  out.evaluators = metrics.evaluators;
+  if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
+    out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
+  }
+  return out;
+}
+
 // The results of the runs that sweep.json plans.
 SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
   SweepMetrics metrics;
   read_config(metrics, plan.at("metrics"), "metrics");
-  SweepResults out;
-  out.evaluators = metrics.evaluators;
-  const auto source = plan.at("source").get<std::string>();
-  out.title = fs::path(source).stem().string();
-  out.about = plan.at("about").get<std::string>();
-  out.made = "Made by " + version_line() + ".";
-  const Experiment base = read_resolved(plan.at("rows").at(0).at("config"), "the first row");
-  if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
-    out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
-  }
-  out.notes = plan.value("tuning", std::vector<std::string>());
-  RunReader reader(out, metrics, true);
   std::vector<Experiment> experiments;
   for (const Json& row : plan.at("rows")) {
     experiments.push_back(
         read_resolved(row.at("config"), "row " + row.at("name").get<std::string>()));
-    out.rows.push_back(read_row(row, experiments.back(), directory, reader, out));
   }
-  for (const RowRecord& row : out.rows) {
-    require_between("baseline", row.baseline, 0, out.rows.size() - 1);
+  SweepResults out = results_of(fs::path(plan.at("source").get<std::string>()).stem().string(),
+                                plan.at("about").get<std::string>(), metrics, experiments.at(0));
+  out.command = plan.at("command").get<std::string>();
+  out.notes = plan.value("tuning", std::vector<std::string>());
+  RunReader reader(out);
+  for (size_t i = 0; i < experiments.size(); ++i) {
+    out.rows.push_back(read_row(plan["rows"][i], experiments[i], directory, reader, out));
+    require_between("baseline", out.rows[i].baseline, 0, experiments.size() - 1);
   }
   const std::vector<size_t> first_equivalent = first_equivalent_runs(experiments);
   for (size_t i = 0; i < first_equivalent.size(); ++i) {
@@ -188,7 +179,6 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
     out.published.push_back(
         {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
   }
-  out.command = plan.at("command").get<std::string>();
   mark_incomparable(out, experiments);
   note_ineffective(out, experiments);
   note_builds(out);
@@ -196,32 +186,27 @@ SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
   return out;
 }
 
-}  // namespace
-
-SweepResults collect_run_results(const fs::path& run) {
+SweepResults results_of_run(const fs::path& run) {
   const Experiment experiment = load_description(run);
-  const SweepMetrics metrics = metrics_of(experiment);
-  SweepResults out;
+  const std::string title =
+      fs::absolute(run / ".").lexically_normal().parent_path().filename().string();
+  SweepResults out = results_of(title, experiment.about, metrics_of(experiment), experiment);
   out.single_run = true;
-  out.evaluators = metrics.evaluators;
-  out.title = fs::absolute(run / ".").lexically_normal().parent_path().filename().string();
-  out.about = experiment.about;
-  out.command = run_command(run, out.title);
-  out.made = "Made by " + version_line() + ".";
-  if (const auto* evaluator = find_evaluator(experiment, metrics.evaluators[Metric::bleu])) {
-    out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
-  }
+  out.command = run_command(run, title);
   RowRecord row;
-  row.name = out.title;
-  RunReader reader(out, metrics, false);
-  row.runs.push_back(reader.read(run, out.title, experiment, experiment));
+  row.name = title;
+  RunReader reader(out);
+  row.runs.push_back(reader.read(run, title, experiment, experiment));
   out.rows.push_back(std::move(row));
   note_builds(out);
   reader.note_tests();
   return out;
 }
 
+}  // namespace
+
 SweepResults collect_results(const fs::path& directory) {
+  if (kind_of(directory) == InputKind::run) return results_of_run(directory);
   const fs::path path = directory / kSweepFile;
   if (!fs::exists(path)) {
     throw DataError(directory.string() +

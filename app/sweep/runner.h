@@ -2,20 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/sweep/plan.h"
 
 namespace attn {
-
-struct RunnerOptions {
-  SweepMachine machine;
-  bool mps = false;                  ///< runs share a GPU under MPS (app/sweep/mps.h)
-  std::string launcher;              ///< starts a run: "mpirun -np 2"; empty: one process
-  std::filesystem::path collection;  ///< finished runs are added to it; empty: none
-};
 
 struct FailedRun {
   std::string name;  ///< "B1/seed-1"
@@ -32,8 +25,30 @@ struct SweepEnd {
 /// CUDA_VISIBLE_DEVICES (indices or UUIDs; null: unset, all GPUs).
 std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible);
 
-/// Trains all unfinished runs. A failing run does not stop the others. SIGINT and SIGTERM
-/// (catch_stop_signals) are forwarded: the runs save and stop.
-SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options);
+/// "B1/seed-1 4200/10000 ppl 6.31": the step of a run, and its last perplexity on validation.
+std::string progress_of(const PlannedRun& run, const SweepMetrics& metrics);
+
+/// Trains all unfinished runs, under MPS (app/sweep/mps.h) where they share GPUs, and adds them to
+/// the collection. `launcher` starts each: "mpirun -np 2"; empty: as one process. A failing run
+/// does not stop the others. SIGINT and SIGTERM (catch_stop_signals) are forwarded: the runs save
+/// and stop.
+SweepEnd run_sweep(const SweepPlan& plan, const SweepMachine& machine, const std::string& launcher);
+
+// The same as a Slurm job array: one task per run.
+
+/// Options of attn that a task passes on.
+struct SlurmCommand {
+  std::string device;          ///< --device
+  std::optional<int> threads;  ///< --threads; std::nullopt: as many as Slurm gives the task cores
+};
+
+/// The batch script. A task trains one run from the config that prepare_sweep wrote. Shortly before
+/// the time limit Slurm sends SIGUSR1: the run saves and stops, and the task is requeued until its
+/// run has finished. On SIGTERM (scancel) the run saves and stops without requeueing.
+std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command);
+
+/// Writes SWEEP/slurm.sh and, if `submit`, submits it with sbatch. Returns sbatch's output, or the
+/// path of the script. Throws DataError if sbatch is missing or fails.
+std::string submit_to_slurm(const SweepPlan& plan, const SlurmCommand& command, bool submit);
 
 }  // namespace attn

@@ -1,12 +1,10 @@
-#include "app/sweep/slurm.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
 
 #include "app/machine/shell.h"
 #include "app/sweep/processes.h"
-#include "app/sweep/status.h"
+#include "app/sweep/runner.h"
 #include "base/error.h"
 #include "base/file.h"
 

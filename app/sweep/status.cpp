@@ -1,8 +1,9 @@
-#include "app/sweep/status.h"
+#include <algorithm>
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
+#include "app/sweep/plan.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -62,11 +63,13 @@ void copy_vocabularies(const fs::path& from, const fs::path& to) {
 
 std::vector<std::string> conflicts(const fs::path& directory, const Experiment& experiment,
                                    const std::string& change) {
-  if (recorded_change(directory) != change) return {"diff or binary"};
+  const fs::path record = RunDirectory(directory).change();
+  if ((fs::exists(record) ? read_file(record) : "") != change) return {"diff or binary"};
   return row_conflicts(directory, experiment);
 }
 
-void inspect_runs(SweepPlan& plan, const fs::path& collection) {
+void inspect_runs(SweepPlan& plan, bool collected) {
+  const fs::path collection = collected ? plan.collection : "";
   for (PlannedRun& run : plan.runs) {
     const bool begun = RunDirectory(run.directory).has_config();
     const RunDirectory place(begun || collection.empty() ? run.directory : collection / run.name);
@@ -79,16 +82,8 @@ void inspect_runs(SweepPlan& plan, const fs::path& collection) {
   }
 }
 
-RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics) {
-  RunProgress progress;
-  for (const Json& record : read_metrics(run.directory)) {
-    const std::string kind = record.value("kind", "");
-    if (kind == "train") progress.step = step_of(record);
-    if (kind == "eval" && record.value("name", "") == metrics.evaluators[Metric::loss]) {
-      progress.ppl = number_at(record, "ppl").value_or(0);
-    }
-  }
-  return progress;
+bool has_unfinished(const SweepPlan& plan) {
+  return std::ranges::any_of(plan.runs, [](const PlannedRun& run) { return !run.finished; });
 }
 
 void check_unchanged(const SweepPlan& plan) {
@@ -113,11 +108,12 @@ void check_unchanged(const SweepPlan& plan) {
   }
 }
 
-int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
+int64_t take_collected(const SweepPlan& plan) {
   int64_t taken = 0;
-  copy_vocabularies(collection, plan.directory);
+  if (plan.collection.empty()) return taken;
+  copy_vocabularies(plan.collection, plan.directory);
   for (const PlannedRun& run : plan.runs) {
-    const fs::path place = collection / run.name;
+    const fs::path place = plan.collection / run.name;
     if (!RunDirectory(place).has_config() || !read_result(place)) continue;
     const std::vector<std::string> changed = conflicts(place, run.experiment, run.change);
     if (!changed.empty()) {
@@ -137,10 +133,11 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
   return taken;
 }
 
-void collect_run(const PlannedRun& run, const fs::path& collection) {
-  const fs::path place = collection / run.name;
+void collect_run(const SweepPlan& plan, const PlannedRun& run) {
+  if (plan.collection.empty()) return;
+  const fs::path place = plan.collection / run.name;
   if (RunDirectory(place).has_config() && finished_result(place, run.experiment.train)) return;
-  copy_vocabularies(run.directory.parent_path().parent_path(), collection);
+  copy_vocabularies(plan.directory, plan.collection);
   copy_run(run.directory, place);  // replaces that of a shorter run
 }
 

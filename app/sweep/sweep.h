@@ -9,13 +9,10 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "app/machine/context.h"
-#include "app/sweep/costs.h"
 #include "app/sweep/plan.h"
-#include "app/sweep/runner.h"
 
 namespace attn {
 
@@ -24,9 +21,8 @@ struct SweepOptions {
   bool dry_run = false, no_measure = false;
   double seconds = 3.0;  ///< of measuring the first row
   bool slurm = false, no_submit = false;
-  int64_t jobs = 0;                  ///< 0: one, or as many as fit on the GPUs
-  std::filesystem::path collection;  ///< take finished runs from it and add them to it
-  std::string launcher;              ///< starts each run: "mpirun -np 2"
+  int64_t jobs = 0;      ///< 0: one, or as many as fit on the GPUs
+  std::string launcher;  ///< starts each run: "mpirun -np 2"
 };
 
 /// Runs the command; returns the exit code. Throws ConfigError and DataError.

@@ -6,8 +6,6 @@
 #include <string>
 
 #include "app/sweep/costs.h"
-#include "app/sweep/slurm.h"
-#include "app/sweep/status.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/app/sweep/sweeps.h"
@@ -205,7 +203,7 @@ TEST_CASE("a run's progress is read from the end of its log") {
   const PlannedRun& run = plan.runs[0];
   SweepMetrics metrics;
   metrics.evaluators[Metric::loss] = "v";
-  CHECK(read_progress(run, metrics).step == 0);
+  CHECK(progress_of(run, metrics) == "base/seed-5 0/100000");
   std::filesystem::create_directories(run.directory);
   std::ofstream(run.directory / "metrics.jsonl")
       << R"({"kind": "train", "step": 10, "tokens_per_second": 50, "seconds": 2})"
@@ -217,9 +215,7 @@ TEST_CASE("a run's progress is read from the end of its log") {
       << R"({"kind": "train", "step": 20, "tokens_per_second": 60, "seconds": 4})"
       << "\n"
       << R"({"kind": "train", "st)";
-  const RunProgress progress = read_progress(run, metrics);
-  CHECK(progress.step == 20);
-  CHECK(progress.ppl == 8.5);
+  CHECK(progress_of(run, metrics) == "base/seed-5 20/100000 ppl 8.50");
 }
 
 TEST_CASE("a change of runtime options does not change a row") {
