@@ -8,11 +8,10 @@
 #include <exception>
 #include <iostream>
 #include <string>
-#include <vector>
 
 #include "app/commands/arguments.h"
 #include "app/commands/commands.h"
-#include "app/commands/output_file.h"
+#include "app/commands/text_io.h"
 #include "app/machine/context.h"
 #include "app/machine/device.h"
 #include "app/machine/exit_report.h"

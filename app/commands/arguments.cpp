@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
-#include "app/experiment/find_checkpoint.h"
+#include "app/experiment/run_directory.h"
 #include "base/error.h"
 
 namespace attn {

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "app/commands/arguments.h"
-#include "app/commands/input_chunks.h"
-#include "app/commands/output_file.h"
+#include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"
 #include "app/inspect/pairs.h"
 #include "app/inspect/token_labels.h"

@@ -13,8 +13,8 @@
 #include "app/commands/bench_step.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/experiment.h"
-#include "app/experiment/find_checkpoint.h"
 #include "app/experiment/progress_line.h"
+#include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
 #include "app/machine/context.h"
 #include "app/machine/device.h"
@@ -85,8 +85,6 @@ void add_step(CLI::App& bench, const Context& context) {
                    "largest batch to measure, in tokens; larger ones are extrapolated")
       ->check(CLI::Range(int64_t{256}, kLargest))
       ->capture_default_str();
-  step->add_option("--cache", options->step.cache,
-                   "directory of the encoded corpora (default: in the temporary directory)");
   step->add_option("--vocabulary", options->step.vocabulary,
                    "vocabulary size of synthetic data, used if the text is missing")
       ->check(CLI::Range(int64_t{0}, kLargest));

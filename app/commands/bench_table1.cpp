@@ -19,7 +19,6 @@
 #include "app/machine/context.h"
 #include "base/error.h"
 #include "kernels/compute_scope.h"
-#include "kernels/ops/linear.h"
 #include "kernels/precision.h"
 #include "model/layers/layer.h"
 #include "model/transformer/mixer.h"
@@ -33,6 +32,8 @@ constexpr int64_t kLargestTable1 = 1 << 20;  // tokens or dimensions
 constexpr int64_t kTokens = 4096;            // positions of a batch of equal sentences
 
 struct Table1Options {
+  std::filesystem::path config;
+  std::vector<Assignment> assignments;
   std::vector<int64_t> lengths = {16, 64, 256, 1024, 4096};
   std::vector<int64_t> widths = {64, 128, 256, 512, 1024};
   double seconds = 0.3;  // measurement time per point
@@ -43,7 +44,6 @@ struct Table1Point {
   std::string layer;
   SideMixer mixer;  // the encoder's, with recurrences in one direction
   int64_t length, width;
-  double forward = 0.0, backward = 0.0;  // CPU seconds of one thread for a batch
 };
 
 // The Transformer of a point: heads of 64 dimensions, or a single narrower one.
@@ -72,12 +72,13 @@ double median(std::vector<double>& times) {
   return *middle;
 }
 
-// Times a point on one thread, as training does, which gives each thread whole sentences: medians
-// of CPU time, so that other processes matter less.
-void measure(const Table1Options& options, Precision precision, Table1Point& point) {
+// CPU seconds of a point's forward and backward pass on one thread, as training computes them,
+// which gives each thread whole sentences: medians, so that other processes matter less.
+std::pair<double, double> measure(const Table1Point& point, const TransformerConfig& config,
+                                  Precision precision, double seconds) {
   torch::manual_seed(1);
   torch::nn::Module owner;
-  TokenMixer mixer = TokenMixer::of_encoder(owner, table1_model(point), 0);
+  TokenMixer mixer = TokenMixer::of_encoder(owner, config, 0);
   reset_layers(owner);
   const std::vector<int64_t> lengths(
       static_cast<size_t>(std::max<int64_t>(1, kTokens / point.length)), point.length);
@@ -98,14 +99,13 @@ void measure(const Table1Options& options, Precision precision, Table1Point& poi
   };
   double begin = cpu_seconds();
   once();  // fills caches, which matters for short measurements only
-  if (cpu_seconds() - begin < kLong * options.seconds) {
+  if (cpu_seconds() - begin < kLong * seconds) {
     forwards.clear(), backwards.clear();
     begin = cpu_seconds();
     do once();
-    while (cpu_seconds() - begin < options.seconds);
+    while (cpu_seconds() - begin < seconds);
   }
-  point.forward = median(forwards);
-  point.backward = median(backwards);
+  return {median(forwards), median(backwards)};
 }
 
 std::vector<std::pair<std::string, MixerConfig>> layer_types() {
@@ -138,56 +138,47 @@ std::vector<Table1Point> table1_points(const Table1Options& options) {
   return points;
 }
 
-struct Table1Arguments {
-  std::filesystem::path config;
-  std::vector<Assignment> assignments;
-  Table1Options table1;
-};
-
-Json to_json(const Table1Point& point) {
+Json measured(const Table1Point& point, Precision precision, double seconds) {
   const TransformerConfig config = table1_model(point);
+  const auto [forward, backward] = measure(point, config, precision, seconds);
   const auto path = path_length(point.mixer, point.length);
   return {{"layer", point.layer},
           {"length", point.length},
           {"width", point.width},
           {"tokens", kTokens},
-          {"forward", point.forward},
-          {"backward", point.backward},
+          {"forward", forward},
+          {"backward", backward},
           {"products", mixer_products(config, point.mixer, point.length)},
           {"sequential", sequential_operations(point.mixer, point.length)},
           {"path", path ? Json(*path) : Json()},
           {"parameters", mixer_parameters(config, point.mixer)}};
 }
 
-void bench_table1(const Table1Arguments& options, torch::Device device) {
+void bench_table1(const Table1Options& options, torch::Device device) {
   const Experiment experiment = load_experiment(options.config, options.assignments);
   if (!device.is_cpu()) throw ConfigError("--device: bench table1 measures on the CPU only");
   const Precision precision = effective_precision(experiment.train.precision, device);
-  const Table1Options& table1 = options.table1;
-  std::vector<Table1Point> points = table1_points(table1);
+  const std::vector<Table1Point> points = table1_points(options);
+  Json rows = Json::array();
   std::atomic<int64_t> done = 0;
   {
     const ProgressLine progress({.what = "measuring",
                                  .unit = "points",
                                  .done = [&] { return done.load(); },
                                  .total = std::ssize(points)});
-    const int threads = torch::get_num_threads();
     torch::set_num_threads(1);
-    for (Table1Point& point : points) {
-      measure(table1, precision, point);
+    for (const Table1Point& point : points) {
+      rows.push_back(measured(point, precision, options.seconds));
       ++done;
     }
-    torch::set_num_threads(threads);
   }
-  Json rows = Json::array();
-  for (const Table1Point& point : points) rows.push_back(to_json(point));
   std::cout << rows.dump(2) << "\n";
 }
 
 }  // namespace
 
 void add_bench_table1_command(CLI::App& bench, const Context& context) {
-  auto options = std::make_shared<Table1Arguments>();
+  auto options = std::make_shared<Table1Options>();
   CLI::App* table1 = bench.add_subcommand(
       "table1",
       "The paper's Table 1: cost of layer types by sentence length and width, one thread");
@@ -198,7 +189,7 @@ void add_bench_table1_command(CLI::App& bench, const Context& context) {
       "Example: attn bench table1 experiments/multi30k/tiny.json --widths 64,512");
   table1->add_option("config", options->config, "config file: precision")->required();
   add_set(table1, options->assignments);
-  table1->add_option("--seconds", options->table1.seconds, "seconds of each measurement")
+  table1->add_option("--seconds", options->seconds, "seconds of each measurement")
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str();
   const auto numbers = [&](const char* name, std::vector<int64_t>& values, const char* meaning) {
@@ -207,8 +198,8 @@ void add_bench_table1_command(CLI::App& bench, const Context& context) {
         ->check(CLI::Range(int64_t{1}, kLargestTable1))
         ->capture_default_str();
   };
-  numbers("--lengths", options->table1.lengths, "n: tokens per sentence");
-  numbers("--widths", options->table1.widths, "d: width of the layer, with heads of 64");
+  numbers("--lengths", options->lengths, "n: tokens per sentence");
+  numbers("--widths", options->widths, "d: width of the layer, with heads of 64");
   table1->callback([options, &context] { bench_table1(*options, context.device); });
 }
 

@@ -2,13 +2,12 @@
 
 #include <iostream>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "app/commands/arguments.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
-#include "app/experiment/test_ledger.h"
+#include "app/experiment/run_result.h"
 #include "app/machine/context.h"
 #include "app/machine/signals.h"
 #include "base/error.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/input_chunks.h"
 #include "app/commands/search_flags.h"
+#include "app/commands/text_io.h"
 #include "base/format.h"
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/tree.h"

@@ -2,9 +2,7 @@
 #include "app/commands/arguments.h"
 
 #include <cmath>
-#include <filesystem>
 #include <iostream>
-#include <system_error>
 
 #include "base/error.h"
 #include "base/format.h"

@@ -7,7 +7,7 @@
 #include "app/commands/arguments.h"
 #include "app/commands/bench_step.h"
 #include "app/experiment/experiment.h"
-#include "app/experiment/train.h"
+#include "app/experiment/training_run.h"
 #include "app/machine/context.h"
 #include "base/format.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/input_chunks.h"
 #include "app/commands/search_flags.h"
+#include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"
 #include "base/error.h"
 #include "base/file.h"

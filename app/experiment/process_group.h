@@ -1,7 +1,6 @@
 // Training by several processes, started by mpirun or srun: how they join, agree and fail.
 #pragma once
 
-#include <exception>
 #include <functional>
 #include <string>
 

@@ -1,12 +1,10 @@
 // The first part of a TrainingRun: what it needs before it trains.
 #include <atomic>
 #include <cmath>
-#include <optional>
 #include <set>
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/initial_model.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"

@@ -9,7 +9,6 @@
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/treebank.h"
 #include "eval/search/batched_search.h"
-#include "eval/tasks/forced_decoding.h"
 #include "eval/tasks/parser.h"
 
 namespace attn {

@@ -3,12 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
-#include <system_error>
-#include <utility>
 
-#include "base/error.h"
 #include "base/stop_signal.h"
 
 namespace attn {

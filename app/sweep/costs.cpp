@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <iostream>
 #include <numeric>
-#include <string>
-#include <vector>
 
 #include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
@@ -17,7 +15,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
-#include "model/size.h"
 #include "report/table.h"
 
 namespace attn {
@@ -148,21 +145,26 @@ void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost
   }
 }
 
+const PlannedRow& first_selected(const SweepPlan& plan) {
+  return *std::ranges::find_if(plan.rows, &PlannedRow::selected);
+}
+
 // Trains the first selected row (`attn bench step`, in a process of its own). After a stop signal
 // (catch_stop_signals) the result has no meaning.
 StepBenchmark measure_first_row(const SweepPlan& plan, const SweepMachine& machine,
                                 double seconds) {
   const ScratchDirectory scratch("attn-dry-run");  // for config and encoded text
   const fs::path config = scratch.path() / "config.json", output = scratch.path() / "out.json";
-  const auto row = std::ranges::find_if(plan.rows, &PlannedRow::selected);
-  write_file_atomically(config, write_config(row->experiment).dump());
+  const PlannedRow& row = first_selected(plan);
+  Experiment experiment = row.experiment;
+  experiment.data.cache = (scratch.path() / "cache").string();
+  write_file_atomically(config, write_config(experiment).dump());
   const int64_t threads = std::max<int64_t>(machine.cores / std::max<int64_t>(machine.jobs, 1), 1);
-  const ProgressLine progress({.what = "measuring " + row->name, .unit = ""});
+  const ProgressLine progress({.what = "measuring " + row.name, .unit = ""});
   const ProcessEnd end = wait_or_kill(
       start_process({.arguments = {program_path().string(), "--device", machine.device, "--threads",
                                    std::to_string(threads), "bench", "step", config.string(),
-                                   "--json", "--seconds", std::to_string(seconds), "--cache",
-                                   (scratch.path() / "cache").string(), "--vocabulary",
+                                   "--json", "--seconds", std::to_string(seconds), "--vocabulary",
                                    std::to_string(plan.file.paper_vocabulary)},
                      .environment = {},
                      .output = output}));
@@ -171,23 +173,29 @@ StepBenchmark measure_first_row(const SweepPlan& plan, const SweepMachine& machi
   const size_t begin = text.find('{');
   if (end.exit_code != 0 || begin == std::string::npos) {
     const size_t last = text.find_last_not_of('\n');
-    throw DataError("row " + row->name + " was not measured: " + describe(end) + ": " +
-                    text.substr(0, last == std::string::npos ? 0 : last + 1));
+    throw DataError("row " + row.name + " was not measured: " + describe(end) + ": " +
+                    text.substr(0, last + 1));
   }
   StepBenchmark result;
   read_config(result, parse_json(text.substr(begin), output.string()));
   return result;
 }
 
-int64_t fitting_jobs(const SweepPlan& plan, const StepBenchmark& base,
-                     const SweepMachine& machine) {
-  const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
-  double largest = 0.0;
-  for (const PlannedRow& row : plan.rows) {
-    if (!row.selected) continue;
-    largest = std::max(largest, scaled_cost(row.experiment, first->experiment, base).memory);
+// Of the selected rows; `measured`: the experiment of the benchmark.
+std::vector<std::optional<RowCost>> row_costs(const SweepPlan& plan, const Experiment& measured,
+                                              const StepBenchmark& base) {
+  std::vector<std::optional<RowCost>> costs(plan.rows.size());
+  for (size_t i = 0; i < plan.rows.size(); ++i) {
+    if (plan.rows[i].selected) costs[i] = scaled_cost(plan.rows[i].experiment, measured, base);
   }
-  return std::min(jobs_that_fit(base.device_memory, largest, machine.gpus, machine.cores),
+  return costs;
+}
+
+int64_t fitting_jobs(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
+                     double device_memory, const SweepMachine& machine) {
+  double largest = 0.0;
+  for (const auto& cost : costs) largest = std::max(largest, cost ? cost->memory : 0.0);
+  return std::min(jobs_that_fit(device_memory, largest, machine.gpus, machine.cores),
                   static_cast<int64_t>(plan.runs.size()));
 }
 
@@ -228,8 +236,11 @@ RowCost scaled_cost(const Experiment& row, const Experiment& measured, const Ste
   cost.flops = static_cast<double>(row.train.steps) * base.flops_per_update * ratio;
   const double evaluations = evaluation_flops(row, sizes, base.tokens_per_pair, kEvaluationLines);
   cost.seconds = (cost.flops + evaluations) / base.flops_per_second;
-  const double fixed = static_cast<double>(cost.parameters * row.train.bytes_per_parameter());
-  cost.memory = fixed + std::max(base.memory - base.fixed_memory, 0.0) * std::sqrt(ratio);
+  const auto fixed = [](const Experiment& of, int64_t parameters) {
+    return static_cast<double>(parameters * of.train.bytes_per_parameter());
+  };
+  const double moving = std::max(base.memory - fixed(measured, base.parameters), 0.0);
+  cost.memory = fixed(row, cost.parameters) + moving * std::sqrt(ratio);
   return cost;
 }
 
@@ -243,18 +254,14 @@ int64_t jobs_that_fit(double device_memory, double largest, int64_t gpus, int64_
 int64_t jobs_on_gpus(const SweepPlan& plan, const SweepMachine& machine, double seconds) {
   int64_t jobs = machine.gpus;
   try {
-    jobs = fitting_jobs(plan, measure_first_row(plan, machine, seconds), machine);
+    const StepBenchmark base = measure_first_row(plan, machine, seconds);
+    const auto costs = row_costs(plan, first_selected(plan).experiment, base);
+    jobs = fitting_jobs(plan, costs, base.device_memory, machine);
   } catch (const DataError& error) {  // which the row's run will say, too
     std::cerr << error.what() << "\n";
   }
   std::cerr << counted(jobs, "run") << " at a time, by memory and cores (--jobs)\n";
   return jobs;
-}
-
-double run_flops(const PlannedRun& run) {
-  const int64_t vocabulary = run.experiment.data.vocab_size;
-  return static_cast<double>(run.experiment.train.steps) *
-         update_flops(run.experiment, {vocabulary, vocabulary});
 }
 
 std::vector<size_t> start_order(const SweepPlan& plan) {
@@ -263,7 +270,10 @@ std::vector<size_t> start_order(const SweepPlan& plan) {
   std::vector<double> flops;
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     seed[i] = seeds[plan.runs[i].row]++;
-    flops.push_back(run_flops(plan.runs[i]));
+    const Experiment& experiment = plan.runs[i].experiment;
+    const int64_t vocabulary = experiment.data.vocab_size;
+    flops.push_back(static_cast<double>(experiment.train.steps) *
+                    update_flops(experiment, {vocabulary, vocabulary}));
   }
   std::vector<size_t> order(plan.runs.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -295,16 +305,11 @@ void dry_run(const SweepPlan& plan, const std::optional<SweepPlan>& trials,
   if (seconds) {
     const StepBenchmark base = measure_first_row(plan, machine, *seconds);
     if (stop_requested()) return;
-    if (jobs == 0) jobs = fitting_jobs(plan, base, machine);
-    const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
-    for (size_t i = 0; i < plan.rows.size(); ++i) {
-      if (!plan.rows[i].selected) continue;
-      costs[i] = scaled_cost(plan.rows[i].experiment, first->experiment, base);
-    }
-    for (size_t i = 0; i < trial_costs.size(); ++i) {
-      trial_costs[i] = scaled_cost(trials->rows[i].experiment, first->experiment, base);
-    }
-    note = "(times and memory: " + first->name + " alone on its threads for " +
+    const PlannedRow& first = first_selected(plan);
+    costs = row_costs(plan, first.experiment, base);
+    if (trials) trial_costs = row_costs(*trials, first.experiment, base);
+    if (jobs == 0) jobs = fitting_jobs(plan, costs, base.device_memory, machine);
+    note = "(times and memory: " + first.name + " alone on its threads for " +
            format("%g", *seconds) + " s, the other rows by their FLOPs" +
            (base.real_data ? ")" : "; on synthetic pairs, since the training text is missing)");
   }

@@ -1,10 +1,9 @@
-#include "app/sweep/mps.h"
-
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "app/machine/shell.h"
+#include "app/sweep/runner.h"
 #include "base/file.h"
 #include "base/format.h"
 #include "base/hash.h"

@@ -3,12 +3,10 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
 #include "app/machine/shell.h"
-#include "app/sweep/sweep_file.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
@@ -91,20 +89,6 @@ std::string with_place_meant(const UnknownKey& error) {
   return error.complaint + "; an option of the config belongs in \"set\"";
 }
 
-// The evaluator shown in a column, from the first row's config.
-std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::string& chosen,
-                      const std::string& key) {
-  std::vector<std::string> names;
-  for (const EvaluatorConfig& config : base.eval) {
-    if (config.kind() != kind) continue;
-    if (chosen.empty() || chosen == config.name) return config.name;
-    names.push_back(config.name);
-  }
-  if (chosen.empty()) return "";
-  throw ConfigError("metrics." + key + ": \"" + chosen + "\": no such evaluator in the first row" +
-                    (names.empty() ? "" : suggestion(chosen, names)));
-}
-
 // Without --only, since the report has all rows.
 std::string command_of(const SweepRequest& request) {
   std::string command = "attn ";
@@ -153,21 +137,6 @@ std::optional<ProgramChange> change_of(const SweepRow& row, const fs::path& fold
   return change;
 }
 
-// The evaluators whose scores the report has.
-SweepMetrics chosen_metrics(const SweepPlan& plan) {
-  const Experiment& base = plan.rows.front().experiment;
-  SweepMetrics metrics;
-  try {
-    for (const MetricFacts& facts : kMetrics) {
-      metrics.evaluators[facts.metric] =
-          evaluator(base, facts.metric, plan.file.metrics.evaluators[facts.metric], facts.key);
-    }
-  } catch (const ConfigError& error) {
-    throw ConfigError(plan.source.string() + ": " + error.what());
-  }
-  return metrics;
-}
-
 // The run of a row with its k-th seed, from 0.
 PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k) {
   PlannedRun run{.row = row, .experiment = plan.rows[row].experiment};
@@ -179,6 +148,27 @@ PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k) {
 }
 
 }  // namespace
+
+SweepMetrics chosen_metrics(const Experiment& experiment, const SweepMetrics& chosen,
+                            const std::string& place) {
+  SweepMetrics metrics;
+  for (const MetricFacts& facts : kMetrics) {
+    const std::string& name = chosen.evaluators[facts.metric];
+    std::vector<std::string> names;
+    for (const EvaluatorConfig& config : experiment.eval) {
+      if (config.kind() == facts.metric) names.push_back(config.name);
+    }
+    const auto found = name.empty() ? names.begin() : std::ranges::find(names, name);
+    if (found != names.end()) {
+      metrics.evaluators[facts.metric] = *found;
+    } else if (!name.empty()) {
+      throw ConfigError(place + "metrics." + facts.key + ": \"" + name +
+                        "\": no such evaluator in the first row" +
+                        (names.empty() ? "" : suggestion(name, names)));
+    }
+  }
+  return metrics;
+}
 
 void plan_runs(SweepPlan& plan) {
   const Json first = write_config(plan.rows.front().experiment);
@@ -221,7 +211,8 @@ SweepPlan plan_sweep(const SweepRequest& request) {
                          .change = change_of(row.row, request.file.parent_path()),
                          .seeds = request.seeds > 0 ? request.seeds : in_file});
   }
-  plan.metrics = chosen_metrics(plan);
+  plan.metrics =
+      chosen_metrics(plan.rows.front().experiment, plan.file.metrics, plan.source.string() + ": ");
   select(plan.rows, request.only);
   plan_runs(plan);
   return plan;

@@ -12,6 +12,8 @@
 
 namespace attn {
 
+struct Context;
+
 /// Another program than the sweep's own, which trains a row: a build of its commit with a diff
 /// (cmake/ChangedProgram.cmake), or a binary that the user has built.
 struct ProgramChange {
@@ -56,7 +58,7 @@ struct SweepPlan {
   std::filesystem::path directory;  ///< output directory
   /// Finished runs are taken from it and added to it (app/sweep/status.cpp); empty: none.
   std::filesystem::path collection;
-  std::string command;              ///< trains all rows
+  std::string command;  ///< trains all rows
   SweepFile file;
   SweepMetrics metrics;  ///< with the defaults filled in
   std::vector<PlannedRow> rows;
@@ -70,6 +72,7 @@ struct SweepPlan {
 /// The file in a sweep directory that caches the hashes of its texts (TextHashes).
 inline constexpr const char* kTextHashes = "cache/texts.json";
 
+/// What `attn sweep` was given.
 struct SweepRequest {
   std::filesystem::path file;
   std::filesystem::path directory;      ///< empty: runs/NAME
@@ -78,7 +81,23 @@ struct SweepRequest {
   std::vector<std::string> only;        ///< names or patterns with *; empty: all rows
   int64_t seeds = 0;                    ///< 0: as in the file
   std::optional<int> threads;           ///< --threads, on which rounding depends
+  bool dry_run = false, no_measure = false;
+  double seconds = 3.0;  ///< of measuring the first row
+  bool slurm = false, no_submit = false;
+  int64_t jobs = 0;      ///< 0: one, or as many as fit on the GPUs
+  std::string launcher;  ///< starts each run: "mpirun -np 2"
 };
+
+/// `attn sweep`: trains the runs of a sweep, prints a dry run, or submits a Slurm job array.
+/// Returns the exit code. Throws ConfigError and DataError.
+///
+///   SWEEP/sweep.json            the resolved plan, for the report
+///   SWEEP/vocabulary/HASH/      tokenizers, one set per combination of text and tokenizer options
+///   SWEEP/cache/                encoded corpora and hashes of the texts, safe to delete
+///   SWEEP/ROW/seed-1.json       config of one run
+///   SWEEP/ROW/seed-1.log        its output
+///   SWEEP/ROW/seed-1/           its run directory
+int sweep(const SweepRequest& request, const Context& context);
 
 /// The machine on which a sweep trains.
 struct SweepMachine {
@@ -91,6 +110,11 @@ struct SweepMachine {
 /// Reads the file and resolves every row before any row is trained. Throws ConfigError with the row
 /// and the path of the first error.
 SweepPlan plan_sweep(const SweepRequest& request);
+
+/// The evaluators whose scores a report has: the chosen ones, else the first of each kind. Throws
+/// ConfigError, beginning with `place`.
+SweepMetrics chosen_metrics(const Experiment& experiment, const SweepMetrics& chosen,
+                            const std::string& place);
 
 /// Plans the runs of the selected rows; sets in what each row differs from the first. May throw.
 void plan_runs(SweepPlan& plan);
@@ -112,11 +136,6 @@ void choose_settings(SweepPlan& plan, const SweepPlan& trials);
 //   COLLECTION/ROW/seed-1/     config.json, result.json, run.json, metrics.jsonl, log.txt, eval/
 //   COLLECTION/vocabulary/     as in the sweep directory
 
-/// The options, or the program, by which the run in a directory differs from its row's config and
-/// change of the program.
-std::vector<std::string> conflicts(const std::filesystem::path& directory,
-                                   const Experiment& experiment, const std::string& change);
-
 /// Sets PlannedRun::finished and changed, from the run's directory or, with `collected` and if it
 /// has not begun there, from the collection. Throws DataError for an invalid result.
 void inspect_runs(SweepPlan& plan, bool collected = false);
@@ -128,10 +147,10 @@ bool has_unfinished(const SweepPlan& plan);
 /// trained, or DataError naming runs whose data files have changed.
 void check_unchanged(const SweepPlan& plan);
 
-/// Copies the vocabularies and the finished runs of the collection, if there is one, into the sweep directory,
-/// without replacing runs that have started: these are resumed instead. Returns the number of runs
-/// copied. Throws ConfigError if a run of the collection was trained with a different config from
-/// that of its row, and DataError if a file is damaged or cannot be copied.
+/// Copies the vocabularies and the finished runs of the collection, if there is one, into the sweep
+/// directory, without replacing runs that have started: these are resumed instead. Returns the
+/// number of runs copied. Throws ConfigError if a run of the collection was trained with a
+/// different config from that of its row, and DataError if a file is damaged or cannot be copied.
 int64_t take_collected(const SweepPlan& plan);
 
 /// Adds a finished run to the collection, if there is one, unless it is there, with its

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 
-#include "app/experiment/find_checkpoint.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
@@ -67,7 +66,7 @@ std::optional<RunRecord> read_run(const fs::path& run, const std::string& name,
                         ", unlike its directory (a copy?): omitted");
     return {};
   }
-  if (!conflicts(run, experiment, change).empty()) {
+  if (!row_conflicts(run, experiment, change).empty()) {
     out.notes.push_back(name +
                         " was trained with a different config than the row has now: omitted");
     return omitted("trained with a different config");
@@ -112,7 +111,8 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
   const auto planned = json.at("seeds").get<int64_t>();
   require_between("seeds", planned, 0, kMaxSeeds);
   for (int64_t seed = experiment.seed; seed < experiment.seed + planned; ++seed) {
-    if (std::ranges::count(row.runs, seed, &RunRecord::seed) == 0) row.missing_seeds.push_back(seed);
+    if (std::ranges::count(row.runs, seed, &RunRecord::seed) == 0)
+      row.missing_seeds.push_back(seed);
   }
   return row;
 }
@@ -124,16 +124,6 @@ std::string run_command(const fs::path& run, const std::string& name) {
   const fs::path config = RunDirectory(run.lexically_normal()).config();
   return "attn " + (threads ? "--threads " + std::to_string(*threads) + " " : "") + "train " +
          shell_word(config.string()) + " --run " + shell_word("runs/" + name + "-again");
-}
-
-// The first evaluator of each kind.
-SweepMetrics metrics_of(const Experiment& experiment) {
-  SweepMetrics metrics;
-  for (const EvaluatorConfig& config : experiment.eval) {
-    std::string& name = metrics.evaluators[config.kind()];
-    if (name.empty()) name = config.name;
-  }
-  return metrics;
 }
 
 // What a report has before its rows. `base`: the experiment of the first row.
@@ -190,7 +180,8 @@ SweepResults results_of_run(const fs::path& run) {
   const Experiment experiment = load_description(run);
   const std::string title =
       fs::absolute(run / ".").lexically_normal().parent_path().filename().string();
-  SweepResults out = results_of(title, experiment.about, metrics_of(experiment), experiment);
+  SweepResults out =
+      results_of(title, experiment.about, chosen_metrics(experiment, {}, ""), experiment);
   out.single_run = true;
   out.command = run_command(run, title);
   RowRecord row;

@@ -5,7 +5,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
-#include <optional>
 #include <set>
 
 #include "app/experiment/progress_line.h"
@@ -13,7 +12,6 @@
 #include "app/machine/signals.h"
 #include "app/machine/version.h"
 #include "app/sweep/costs.h"
-#include "app/sweep/mps.h"
 #include "app/sweep/processes.h"
 #include "base/error.h"
 #include "base/format.h"
@@ -110,8 +108,7 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const SweepMachine&
                        std::to_string(kWaitForOthers),
                        "--resume"};
   if (!launcher.empty()) {
-    const std::vector<std::string> shell{"/bin/sh", "-c", "exec " + launcher + " \"$@\"",
-                                         "sh"};
+    const std::vector<std::string> shell{"/bin/sh", "-c", "exec " + launcher + " \"$@\"", "sh"};
     request.arguments.insert(request.arguments.begin(), shell.begin(), shell.end());
   }
   if (machine.gpus > 1 && machine.jobs > 1) {

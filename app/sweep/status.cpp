@@ -61,13 +61,6 @@ void copy_vocabularies(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-std::vector<std::string> conflicts(const fs::path& directory, const Experiment& experiment,
-                                   const std::string& change) {
-  const fs::path record = RunDirectory(directory).change();
-  if ((fs::exists(record) ? read_file(record) : "") != change) return {"diff or binary"};
-  return row_conflicts(directory, experiment);
-}
-
 void inspect_runs(SweepPlan& plan, bool collected) {
   const fs::path collection = collected ? plan.collection : "";
   for (PlannedRun& run : plan.runs) {
@@ -75,7 +68,7 @@ void inspect_runs(SweepPlan& plan, bool collected) {
     const RunDirectory place(begun || collection.empty() ? run.directory : collection / run.name);
     const bool exists = place.has_config();
     const auto differences =
-        exists ? conflicts(place.path(), run.experiment, run.change) : std::vector<std::string>();
+        exists ? row_conflicts(place, run.experiment, run.change) : std::vector<std::string>();
     run.changed = begun ? differences : std::vector<std::string>();
     run.finished =
         exists && differences.empty() && finished_result(place, run.experiment.train).has_value();
@@ -115,7 +108,7 @@ int64_t take_collected(const SweepPlan& plan) {
   for (const PlannedRun& run : plan.runs) {
     const fs::path place = plan.collection / run.name;
     if (!RunDirectory(place).has_config() || !read_result(place)) continue;
-    const std::vector<std::string> changed = conflicts(place, run.experiment, run.change);
+    const std::vector<std::string> changed = row_conflicts(place, run.experiment, run.change);
     if (!changed.empty()) {
       throw ConfigError(place.string() + ": trained with a different " + changed.front() +
                         " than row " + plan.rows[run.row].name + " of " + plan.source.string() +

@@ -1,12 +1,10 @@
-#include "app/sweep/sweep.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/test_ledger.h"
+#include "app/machine/context.h"
 #include "app/machine/shell.h"
 #include "app/machine/signals.h"
 #include "app/machine/version.h"
@@ -262,7 +260,7 @@ SweepMachine machine_of(const SweepPlan& plan, int64_t jobs, const Context& cont
 }
 
 // Trains the runs of a plan, or submits them.
-int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& context,
+int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& context,
                bool trials = false) {
   require_free_place(plan);
   check_parameters(plan);
@@ -280,8 +278,8 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
   for (const PlannedRun& run : plan.runs) {
     if (run.finished) collect_run(plan, run);
   }
-  if (options.slurm) {
-    std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !options.no_submit)
+  if (request.slurm) {
+    std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !request.no_submit)
               << "\nwhen the jobs have finished, "
               << (trials ? "run the same command again for what follows these trials"
                          : "run: attn report " + shell_word(plan.directory.string()))
@@ -289,31 +287,31 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
     return 0;
   }
   catch_stop_signals();
-  SweepMachine machine = machine_of(plan, options.jobs, context);
+  SweepMachine machine = machine_of(plan, request.jobs, context);
   if (machine.jobs == 0) {
     const bool several = std::ranges::count(plan.runs, false, &PlannedRun::finished) > 1;
     machine.jobs =
-        several && options.launcher.empty() ? jobs_on_gpus(plan, machine, options.seconds) : 1;
+        several && request.launcher.empty() ? jobs_on_gpus(plan, machine, request.seconds) : 1;
   }
   if (stop_requested()) return stop_exit_code();
-  return end_of(plan, run_sweep(plan, machine, options.launcher), trials);
+  return end_of(plan, run_sweep(plan, machine, request.launcher), trials);
 }
 
 }  // namespace
 
-int sweep(const SweepOptions& options, const Context& context) {
-  SweepPlan plan = plan_sweep(options.request);
+int sweep(const SweepRequest& request, const Context& context) {
+  SweepPlan plan = plan_sweep(request);
   if (fs::exists(plan.collection) && !fs::is_directory(plan.collection)) {
     throw ConfigError("--collect " + plan.collection.string() + ": a file; give a directory");
   }
   std::optional<SweepPlan> trials;
   if (!plan.file.tune.empty()) trials = plan_trials(plan);
-  if (options.dry_run) {
+  if (request.dry_run) {
     inspect_runs(plan, /*collected=*/true);
     if (trials) inspect_runs(*trials, /*collected=*/true);
     catch_stop_signals();  // so that scratch files are removed
-    dry_run(plan, trials, machine_of(plan, options.jobs, context),
-            options.no_measure ? std::nullopt : std::optional(options.seconds));
+    dry_run(plan, trials, machine_of(plan, request.jobs, context),
+            request.no_measure ? std::nullopt : std::optional(request.seconds));
     if (stop_requested()) return stop_exit_code();
     require_free_place(plan);
     if (!trials) check_unchanged(plan);
@@ -321,13 +319,13 @@ int sweep(const SweepOptions& options, const Context& context) {
     return 0;
   }
   while (trials && has_unfinished(*trials)) {
-    const int code = train_plan(*trials, options, context, true);
+    const int code = train_plan(*trials, request, context, true);
     inspect_runs(*trials);
     if (has_unfinished(*trials)) return code;  // a trial that diverged has finished
     trials = plan_trials(plan);                // with an edge of the grid extended
   }
   if (trials) choose_settings(plan, *trials);
-  return train_plan(plan, options, context);
+  return train_plan(plan, request, context);
 }
 
 }  // namespace attn

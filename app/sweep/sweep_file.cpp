@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
 #include <string_view>
 
 #include "app/experiment/experiment.h"

@@ -5,8 +5,7 @@
 #include <sstream>
 #include <string>
 
-#include "app/commands/input_chunks.h"
-#include "app/commands/output_file.h"
+#include "app/commands/text_io.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/support/catch.h"

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <string>
 
-#include "app/experiment/find_checkpoint.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
 #include "base/error.h"

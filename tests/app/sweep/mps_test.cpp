@@ -1,5 +1,3 @@
-#include "app/sweep/mps.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -110,12 +108,11 @@ TEST_CASE("runs that fail under MPS are resumed once without it") {
   }
   const bool fails = GENERATE(false, true);
   const fs::path launcher = write_program(
-      folder / "launch", "echo run >> " + (folder / "runs").string() +
-                             "\n[ -z \"$CUDA_MPS_PIPE_DIRECTORY\" ] || exit 9\n" +
-                             (fails ? "exit 8\n"
-                                    : "echo '{\"step\": 5}' > \"$9/result.json\"  # --run $9\n"));
-  const SweepEnd end =
-      run_sweep(plan, {.device = "cpu", .gpus = 1, .jobs = 2}, launcher.string());
+      folder / "launch",
+      "echo run >> " + (folder / "runs").string() +
+          "\n[ -z \"$CUDA_MPS_PIPE_DIRECTORY\" ] || exit 9\n" +
+          (fails ? "exit 8\n" : "echo '{\"step\": 5}' > \"$9/result.json\"  # --run $9\n"));
+  const SweepEnd end = run_sweep(plan, {.device = "cpu", .gpus = 1, .jobs = 2}, launcher.string());
   CHECK(end.finished == (fails ? 0 : 2));
   CHECK(end.failed.size() == (fails ? 2u : 0u));
   CHECK(read_file(folder / "runs") == "run\nrun\nrun\nrun\n");

@@ -45,7 +45,6 @@ TEST_CASE("runs start by seed, the longest of a seed first, else in the order of
 TEST_CASE("a wider model is a longer run") {
   SweepPlan plan = plan_of({100, 100}, 1);
   std::get<TransformerConfig>(plan.runs[1].experiment.model.options).d_ff *= 2;
-  CHECK(run_flops(plan.runs[1]) > run_flops(plan.runs[0]));
   CHECK(start_order(plan) == std::vector<size_t>{1, 0});
 }
 
@@ -80,8 +79,7 @@ TEST_CASE("a row costs as much as the measured one by its FLOPs and parameters")
                            .flops_per_update = 2e9,
                            .tokens_per_pair = 20,
                            .flops_per_second = 1e9,
-                           .memory = fixed + 1e9,
-                           .fixed_memory = fixed};
+                           .memory = fixed + 1e9};
   const double steps = static_cast<double>(base.train.steps);
   const RowCost same = scaled_cost(base, base, step);
   CHECK(same.parameters == parameters);
