@@ -1,4 +1,4 @@
-#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
 
 #include <algorithm>
 #include <iostream>

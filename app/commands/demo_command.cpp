@@ -9,7 +9,7 @@
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/training_run.h"
-#include "app/machine/context.h"
+#include "app/machine/device.h"
 #include "app/sweep/plan.h"
 #include "base/file.h"
 #include "data/parsing/tree.h"

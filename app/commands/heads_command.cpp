@@ -9,11 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include "app/commands/arguments.h"
 #include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"
 #include "app/inspect/pairs.h"
-#include "app/machine/context.h"
+#include "app/machine/device.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -105,12 +104,6 @@ BleuOptions bleu_options(const Experiment& experiment) {
   return {};
 }
 
-void require_translator(const LoadedModel& loaded, const HeadsOptions& options) {
-  if (loaded.experiment.data.task == Task::translation) return;
-  throw ConfigError("heads: --prune and --ablate score translations with BLEU; " +
-                    options.run.string() + " is a parser (data.task=parsing)");
-}
-
 void add_scores(Json& report, LoadedModel& loaded, const std::vector<HeadStatistics>& heads,
                 const HeadsOptions& options) {
   std::vector<std::string> sources = source_lines(loaded, options.data);
@@ -143,7 +136,11 @@ void add_scores(Json& report, LoadedModel& loaded, const std::vector<HeadStatist
 void heads(const HeadsOptions& options, const Context& context) {
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   all_heads(*loaded.model);  // reports another architecture before any file is read
-  if (options.prune || options.ablate) require_translator(loaded, options);
+  const bool scores = options.prune || options.ablate;
+  if (scores && loaded.experiment.data.task != Task::translation) {
+    throw ConfigError("heads: --prune and --ablate score translations with BLEU; " +
+                      options.run.string() + " is a parser (data.task=parsing)");
+  }
   std::cerr << "reading " << loaded.directory.path().string() << "\n";
   auto json = requested_output(options.json);
   const SelectedPairs selected = reference_pairs(loaded, source_lines(loaded, options.data),
@@ -157,7 +154,7 @@ void heads(const HeadsOptions& options, const Context& context) {
       head_statistics(*loaded.model, loaded.tokenizers, selected.pairs, options.statistics);
   Json report = {{"heads", Json::array()}};
   for (const HeadStatistics& head : found) report["heads"].push_back(to_json(head));
-  if (options.prune || options.ablate) add_scores(report, loaded, found, options);
+  if (scores) add_scores(report, loaded, found, options);
   if (options.json != "-") print_tables(report);
   if (json) json->write_all(report.dump(2) + "\n");
 }

@@ -2,8 +2,7 @@
 
 #include <memory>
 
-#include "app/commands/arguments.h"
-#include "app/machine/context.h"
+#include "app/machine/device.h"
 #include "app/sweep/plan.h"
 
 namespace attn {

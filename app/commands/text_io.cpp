@@ -175,4 +175,8 @@ std::optional<OutputFile> requested_output(const std::filesystem::path& path) {
   return path.empty() ? std::nullopt : std::optional<OutputFile>(std::in_place, path);
 }
 
+void print_unknown(const UnknownTokens& count, const std::string& side) {
+  if (count.unknown > 0) std::cerr << unknown_note(count, side) << "\n";
+}
+
 }  // namespace attn

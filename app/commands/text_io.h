@@ -18,6 +18,7 @@
 
 #include "app/experiment/progress_line.h"
 #include "base/file.h"
+#include "data/tokenizer.h"
 
 namespace attn {
 
@@ -99,5 +100,8 @@ TextFile read_text(const std::string& path, bool may_be_stdin,
 /// says what the texts are.
 void check_same_length(const TextFile& one, const TextFile& other,
                        const std::string& kinds = "hypotheses and references");
+
+/// Prints unknown_note (data/tokenizer.h) to stderr, if any token is unknown.
+void print_unknown(const UnknownTokens& count, const std::string& side);
 
 }  // namespace attn

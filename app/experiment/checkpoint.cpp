@@ -155,20 +155,6 @@ void require_compatible(const LoadedModel& first, const LoadedModel& other) {
   require_equal(features_of(tokens) == features_of(other_tokens), "source features");
 }
 
-LoadedEnsemble combined(std::vector<LoadedModel> members) {
-  const LoadedModel& first = members.front();
-  Tokenizers tokenizers = first.tokenizers;
-  std::vector<Seq2SeqModel*> models;
-  for (const LoadedModel& member : members) {
-    require_compatible(first, member);
-    models.push_back(member.model.get());
-  }
-  Ensemble ensemble(std::move(models), first.experiment.search.ensemble);
-  return {.members = std::move(members),
-          .tokenizers = std::move(tokenizers),
-          .models = std::move(ensemble)};
-}
-
 // The last scheduled checkpoints. Those saved on interruption are excluded, so that the average
 // does not depend on interruptions.
 std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
@@ -309,8 +295,18 @@ std::string LoadedEnsemble::description() const {
 LoadedEnsemble load_ensemble(std::span<const fs::path> paths, torch::Device device,
                              const std::vector<Assignment>& assignments, LoadModel* load) {
   std::vector<LoadedModel> members;
-  for (const fs::path& path : paths) members.push_back(load(path, device, assignments));
-  return combined(std::move(members));
+  std::vector<Seq2SeqModel*> models;
+  for (const fs::path& path : paths) {
+    members.push_back(load(path, device, assignments));
+    require_compatible(members.front(), members.back());
+    models.push_back(members.back().model.get());
+  }
+  const SearchConfig& search = members.front().experiment.search;
+  Tokenizers tokenizers = members.front().tokenizers;
+  Ensemble ensemble(std::move(models), search.ensemble);
+  return {.members = std::move(members),
+          .tokenizers = std::move(tokenizers),
+          .models = std::move(ensemble)};
 }
 
 std::string average(const AverageOptions& options) {

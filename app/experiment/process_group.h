@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "app/machine/context.h"
+#include "app/machine/device.h"
 #include "train/parallel/communicator.h"
 
 namespace attn {

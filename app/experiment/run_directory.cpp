@@ -12,7 +12,7 @@
 #include <system_error>
 #include <thread>
 
-#include "app/machine/shell.h"
+#include "app/machine/processes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parse_number.h"

@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "app/experiment/experiment.h"
-#include "app/machine/shell.h"
+#include "app/machine/processes.h"
 #include "app/machine/version.h"
 #include "base/error.h"
 #include "base/file.h"

@@ -6,9 +6,7 @@
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/run_result.h"
-#include "app/machine/device.h"
-#include "app/machine/exit_report.h"
-#include "app/machine/signals.h"
+#include "app/machine/exit.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"

@@ -12,7 +12,7 @@
 #include "app/experiment/process_group.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_directory.h"
-#include "app/machine/context.h"
+#include "app/machine/device.h"
 #include "base/metrics_log.h"
 #include "data/batches.h"
 #include "data/corpus.h"
@@ -98,7 +98,6 @@ class TrainingRun {
   /// Runs `work` in the first process; returns false in all if a stop signal ended it.
   bool unless_stopped(const std::function<void()>& work) const;
   void write_run_info();
-  void write_run_file();
   /// Appends the changes of this resume to run.json and the metrics.
   void record_changes();
   std::string model_line() const;

@@ -240,13 +240,11 @@ void TrainingRun::restore(const OptimizerState& whole) {
   }
   stream_->restore(state.stream);
   // The checkpoint's config, not the run's, which an interrupted resume may have changed.
-  const bool same_metric = deciding_config(before) == deciding_config(experiment_);
-  if (!same_metric) {
+  if (deciding_config(before) != deciding_config(experiment_) || deciding_text_changed()) {
     progress_->log(
-        "the evaluator that selects the best checkpoint has changed: it is selected again");
-  }
-  if (!same_metric || deciding_text_changed()) {
-    state.best_step = state.without_better = 0;  // the best was selected by a different metric
+        "the evaluator that selects the best checkpoint, or its text, has changed: it is selected "
+        "again");
+    state.best_step = state.without_better = 0;
   } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
     mark_best(directory_.checkpoints(), last->step,
@@ -266,23 +264,7 @@ bool TrainingRun::deciding_text_changed() {
     if (same) before = record.value("text", "");
   }
   const auto index = static_cast<size_t>(deciding - experiment_.eval.data());
-  if (before.empty() || before == evaluators_[index]->text_key()) return false;
-  progress_->log("the text of evaluator " + name +
-                 " has changed: the best checkpoint is selected again");
-  return true;
-}
-
-// Writes run.json of a new run, and logs the model.
-void TrainingRun::write_run_info() {
-  const Json started = step() > 0 ? read_run_file(directory_) : Json::object();
-  if (started.empty()) {
-    write_run_file();
-  } else if (started.value("data_key", Json(corpus_->key())) != Json(corpus_->key())) {
-    throw DataError(experiment_.data.train +
-                    ": the training text has changed since the run was started; start a new run "
-                    "for it");
-  }
-  progress_->log(model_line());
+  return !before.empty() && before != evaluators_[index]->text_key();
 }
 
 void TrainingRun::record_changes() {
@@ -309,7 +291,16 @@ void TrainingRun::record_changes() {
   }
 }
 
-void TrainingRun::write_run_file() {
+// Writes run.json of a new run, and logs the model.
+void TrainingRun::write_run_info() {
+  progress_->log(model_line());
+  const Json started = step() > 0 ? read_run_file(directory_) : Json::object();
+  if (!started.empty()) {
+    if (started.value("data_key", Json(corpus_->key())) == Json(corpus_->key())) return;
+    throw DataError(experiment_.data.train +
+                    ": the training text has changed since the run was started; start a new run "
+                    "for it");
+  }
   const VocabularySizes& vocabulary = model_->sizes();
   Json run = provenance(context_);
   run[kPrecision] =

@@ -1,4 +1,4 @@
-#include "app/machine/signals.h"
+#include "app/machine/exit.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <numeric>
 
 #include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
-#include "app/machine/signals.h"
-#include "app/sweep/processes.h"
+#include "app/machine/exit.h"
+#include "app/machine/processes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -101,7 +100,7 @@ void print_rows(const SweepPlan& plan, const std::vector<std::optional<RowCost>>
                           cost ? format("%.1f GB", cost->memory / 1e9) : "?",
                           differences(row) + (note.empty() ? "" : " (" + note + ")")});
   }
-  std::printf("%s\n", to_markdown(table).c_str());
+  std::cout << to_markdown(table) << "\n";
 }
 
 // Seconds until the last run ends, each started in its turn as soon as one of `jobs` is free.
@@ -114,34 +113,30 @@ double makespan(const std::vector<double>& runs, int64_t jobs) {
 void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
                   int64_t jobs) {
   double flops = 0.0;
-  int64_t finished = 0;
   std::vector<double> seconds, unfinished;
   for (const size_t i : start_order(plan)) {
-    const PlannedRun& run = plan.runs[i];
-    finished += run.finished ? 1 : 0;
-    const auto& cost = costs[run.row];
+    const auto& cost = costs[plan.runs[i].row];
     if (!cost) continue;
     flops += cost->flops;
     seconds.push_back(cost->seconds);
-    if (!run.finished) unfinished.push_back(cost->seconds);
+    if (!plan.runs[i].finished) unfinished.push_back(cost->seconds);
   }
-  std::printf("%zu runs", plan.runs.size());
+  std::cout << plan.runs.size() << " runs";
   if (flops > 0) {
-    std::printf(", %.2g FLOPs, %s with %lld at a time", flops,
-                duration_text(makespan(seconds, jobs)).c_str(), static_cast<long long>(jobs));
+    std::cout << format(", %.2g FLOPs, ", flops) << duration_text(makespan(seconds, jobs))
+              << " with " << jobs << " at a time";
   }
-  std::printf(", in %s\n", plan.directory.c_str());
+  std::cout << ", in " << plan.directory.string() << "\n";
+  const auto finished = std::ranges::count(plan.runs, true, &PlannedRun::finished);
   if (finished > 0) {
-    std::printf("(%lld of the runs %s finished", static_cast<long long>(finished),
-                finished == 1 ? "is" : "are");
-    if (flops > 0) {
-      std::printf("; the others take %s", duration_text(makespan(unfinished, jobs)).c_str());
-    }
-    std::printf(")\n");
+    std::cout << "(" << finished << " of the runs " << (finished == 1 ? "is" : "are")
+              << " finished";
+    if (flops > 0) std::cout << "; the others take " << duration_text(makespan(unfinished, jobs));
+    std::cout << ")\n";
   }
   if (plan.file.paper_vocabulary > 0) {
-    std::printf("(parameters with a vocabulary of %lld, as in the paper)\n",
-                static_cast<long long>(plan.file.paper_vocabulary));
+    std::cout << "(parameters with a vocabulary of " << plan.file.paper_vocabulary
+              << ", as in the paper)\n";
   }
 }
 
@@ -311,17 +306,17 @@ void dry_run(const SweepPlan& plan, const std::optional<SweepPlan>& trials,
     if (jobs == 0) jobs = fitting_jobs(plan, costs, base.device_memory, machine);
     note = "(times and memory: " + first.name + " alone on its threads for " +
            format("%g", *seconds) + " s, the other rows by their FLOPs" +
-           (base.real_data ? ")" : "; on synthetic pairs, since the training text is missing)");
+           (base.real_data ? ")\n" : "; on synthetic pairs, since the training text is missing)\n");
   }
   if (trials) {
-    std::printf("tuning, %zu trials of each row, and more where a choice is at an edge: ",
-                trials->rows.size() / plan.rows.size());
+    std::cout << "tuning, " << trials->rows.size() / plan.rows.size()
+              << " trials of each row, and more where a choice is at an edge: ";
     print_totals(*trials, trial_costs, jobs);
-    std::printf("then, and again for each row with settings of its own:\n");
+    std::cout << "then, and again for each row with settings of its own:\n";
   }
   print_rows(plan, costs);
   print_totals(plan, costs, jobs);
-  if (!note.empty()) std::printf("%s\n", note.c_str());
+  std::cout << note;
   check_parameters(plan);
 }
 

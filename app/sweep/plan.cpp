@@ -6,7 +6,7 @@
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
-#include "app/machine/shell.h"
+#include "app/machine/processes.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"

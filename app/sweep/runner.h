@@ -6,20 +6,13 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "app/sweep/plan.h"
 
 namespace attn {
 
-struct FailedRun {
-  std::string name;  ///< "B1/seed-1"
-  std::string why;   ///< exit status and last line of output
-};
-
 struct SweepEnd {
-  int64_t finished = 0;  ///< in total, including earlier ones
-  std::vector<FailedRun> failed;
+  size_t finished = 0, failed = 0;  ///< runs, including earlier ones
   bool interrupted = false;
 };
 
@@ -66,19 +59,16 @@ SweepEnd run_sweep(const SweepPlan& plan, const SweepMachine& machine, const std
 
 // The same as a Slurm job array: one task per run.
 
-/// Options of attn that a task passes on.
-struct SlurmCommand {
-  std::string device;          ///< --device
-  std::optional<int> threads;  ///< --threads; std::nullopt: as many as Slurm gives the task cores
-};
-
 /// The batch script. A task trains one run from the config that prepare_sweep wrote. Shortly before
 /// the time limit Slurm sends SIGUSR1: the run saves and stops, and the task is requeued until its
-/// run has finished. On SIGTERM (scancel) the run saves and stops without requeueing.
-std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command);
+/// run has finished. On SIGTERM (scancel) the run saves and stops without requeueing. `device` and
+/// `threads` are passed on; std::nullopt: as many threads as Slurm gives the task cores.
+std::string slurm_script(const SweepPlan& plan, const std::string& device,
+                         std::optional<int> threads);
 
 /// Writes SWEEP/slurm.sh and, if `submit`, submits it with sbatch. Returns sbatch's output, or the
 /// path of the script. Throws DataError if sbatch is missing or fails.
-std::string submit_to_slurm(const SweepPlan& plan, const SlurmCommand& command, bool submit);
+std::string submit_to_slurm(const SweepPlan& plan, const std::string& device,
+                            std::optional<int> threads, bool submit);
 
 }  // namespace attn

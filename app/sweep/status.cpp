@@ -23,17 +23,6 @@ void add(std::vector<std::string>& runs, const std::string& name,
   runs.push_back(name + " (" + differences.front() + (differences.size() > 1 ? ", …)" : ")"));
 }
 
-void copy_file_into(const fs::path& file, const fs::path& folder) {
-  if (!fs::is_regular_file(file)) return;
-  fs::create_directories(folder);
-  fs::copy_file(file, folder / file.filename());
-}
-
-void copy_files(const fs::path& from, const fs::path& to) {
-  if (!fs::is_directory(from)) return;
-  for (const auto& entry : fs::directory_iterator(from)) copy_file_into(entry.path(), to);
-}
-
 // The small files of a run, atomically: the final name exists only if all were copied.
 void copy_run(const fs::path& from, const fs::path& to) {
   make_directories(to.parent_path());
@@ -41,9 +30,9 @@ void copy_run(const fs::path& from, const fs::path& to) {
   const RunDirectory run(from);
   for (const fs::path& file : {run.config(), run.result(), run.run_file(), run.metrics(), run.log(),
                                run.heads(), run.change()}) {
-    copy_file_into(file, copy.path());
+    if (fs::is_regular_file(file)) fs::copy_file(file, copy.path() / file.filename());
   }
-  copy_files(from / kOutputs, copy.path() / kOutputs);
+  if (fs::is_directory(from / kOutputs)) fs::copy(from / kOutputs, copy.path() / kOutputs);
   copy.commit();
 }
 
@@ -54,7 +43,7 @@ void copy_vocabularies(const fs::path& from, const fs::path& to) {
     if (!entry.is_directory() || fs::exists(copied)) continue;
     make_directories(copied.parent_path());
     AtomicDirectory copy(copied, AtomicDirectory::Existing::replace);  // others may copy it, too
-    copy_files(entry.path(), copy.path());
+    fs::copy(entry.path(), copy.path());
     copy.commit();
   }
 }

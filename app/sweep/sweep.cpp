@@ -4,12 +4,11 @@
 
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
-#include "app/machine/context.h"
-#include "app/machine/shell.h"
-#include "app/machine/signals.h"
+#include "app/machine/device.h"
+#include "app/machine/exit.h"
+#include "app/machine/processes.h"
 #include "app/machine/version.h"
 #include "app/sweep/costs.h"
-#include "app/sweep/processes.h"
 #include "app/sweep/report.h"
 #include "app/sweep/runner.h"
 #include "base/error.h"
@@ -211,28 +210,24 @@ void prepare_programs(SweepPlan& plan, int threads, const Log& log = nullptr) {
 // Prints the report and what is missing; returns the exit code.
 int end_of(const SweepPlan& plan, const SweepEnd& end, bool trials) {
   const size_t all = plan.runs.size();
-  const auto finished = static_cast<size_t>(end.finished);
   if (end.interrupted) {
-    std::cerr << "stopped: " << finished << " of " << all
+    std::cerr << "stopped: " << end.finished << " of " << all
               << " runs finished; re-run the same command to resume\n";
     return stop_exit_code();
   }
-  for (const FailedRun& failed : end.failed) {
-    std::cerr << "failed: " << failed.name << ": " << failed.why << "\n";
-  }
-  if (finished + end.failed.size() > 0) {
+  if (end.finished + end.failed > 0) {
     const std::string report = Report(plan.directory).write();
     if (!trials) std::cout << report << std::flush;
   }
-  if (const size_t stopped = all - finished - end.failed.size(); stopped > 0) {
+  if (const size_t stopped = all - end.finished - end.failed; stopped > 0) {
     std::cerr << stopped << " of " << all
               << " runs were stopped by a signal; re-run the same command to resume\n";
   }
-  if (!end.failed.empty() && !trials) {
-    std::cerr << end.failed.size() << " of " << all
+  if (end.failed > 0 && !trials) {
+    std::cerr << end.failed << " of " << all
               << " runs failed (see above); fix the cause and re-run the same command\n";
   }
-  return finished == all ? 0 : static_cast<int>(ExitCode::data);
+  return end.finished == all ? 0 : static_cast<int>(ExitCode::data);
 }
 
 // The directory must be free, or that of an earlier sweep of this file.
@@ -279,7 +274,7 @@ int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& cont
     if (run.finished) collect_run(plan, run);
   }
   if (request.slurm) {
-    std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !request.no_submit)
+    std::cerr << submit_to_slurm(plan, context.device_name, context.threads, !request.no_submit)
               << "\nwhen the jobs have finished, "
               << (trials ? "run the same command again for what follows these trials"
                          : "run: attn report " + shell_word(plan.directory.string()))

@@ -1,5 +1,5 @@
 // What commands read and write: arguments, lines of input, output files.
-#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
 
 #include <cerrno>
 #include <sstream>

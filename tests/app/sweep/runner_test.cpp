@@ -148,7 +148,7 @@ TEST_CASE("the batch script requests the file's resources, quoted for the shell"
       R"({"base": "base.json", "rows": [{"name": "a"}, {"name": "b"}],
           "slurm": {"partition": "gpu", "time": "02:00:00", "gpus": 1, "at_once": 4, "notice": 30,
                     "options": ["--qos=long"], "setup": ["module load cuda"]}})");
-  const std::string script = slurm_script(plan, {.device = "auto", .threads = 3});
+  const std::string script = slurm_script(plan, "auto", 3);
   for (const char* part :
        {"#SBATCH --array=0-1%4", "#SBATCH --partition=gpu", "#SBATCH --time=02:00:00",
         "#SBATCH --gpus-per-node=1", "#SBATCH --signal=B:USR1@30", "#SBATCH --requeue",
@@ -156,7 +156,7 @@ TEST_CASE("the batch script requests the file's resources, quoted for the shell"
     CHECK_THAT(script, contains(part));
   }
   CHECK(script.find("--mem") == std::string::npos);
-  CHECK_THAT(slurm_script(plan, {.device = "cpu"}), contains("device='cpu'\n"));
+  CHECK_THAT(slurm_script(plan, "cpu", {}), contains("device='cpu'\n"));
 }
 
 TEST_CASE("several tasks are started by srun, or by mpirun where srun has no PMIx") {
@@ -164,7 +164,7 @@ TEST_CASE("several tasks are started by srun, or by mpirun where srun has no PMI
   SweepPlan plan = sweeps.plan(
       R"({"base": "base.json", "rows": [{"name": "a"}],
           "slurm": {"tasks": 4, "nodes": 2, "gpus_per_task": 1}})");
-  const std::string script = slurm_script(plan, {});
+  const std::string script = slurm_script(plan, "auto", {});
   for (const char* part :
        {"#SBATCH --ntasks=4\n", "#SBATCH --nodes=2\n", "#SBATCH --gpus-per-task=1\n", "\ntasks=4\n",
         "srun --mpi=pmix", "mpirun -np \"$tasks\""}) {
@@ -176,7 +176,7 @@ TEST_CASE("a name with a space is quoted, since sbatch splits its lines") {
   const Sweeps sweeps;
   const SweepPlan plan = sweeps.plan(
       R"({"base": "base.json", "rows": [{"name": "a"}], "slurm": {"partition": "two words"}})");
-  CHECK_THAT(slurm_script(plan, {}), contains("#SBATCH --partition=\"two words\"\n"));
+  CHECK_THAT(slurm_script(plan, "auto", {}), contains("#SBATCH --partition=\"two words\"\n"));
 }
 
 TEST_CASE("a run whose row has changed is an error that names the run") {
