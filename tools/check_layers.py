@@ -64,7 +64,7 @@ BUDGETS = {
     "train": 4671,
     "eval": 7106,
     "report": 1855,
-    "app": 11008,
+    "app": 11013,
     "tests": 20284,
     "run": 228,
 }

@@ -240,11 +240,13 @@ void TrainingRun::restore(const OptimizerState& whole) {
   }
   stream_->restore(state.stream);
   // The checkpoint's config, not the run's, which an interrupted resume may have changed.
-  if (deciding_config(before) != deciding_config(experiment_) || deciding_text_changed()) {
+  const bool same_metric = deciding_config(before) == deciding_config(experiment_);
+  if (!same_metric) {
     progress_->log(
-        "the evaluator that selects the best checkpoint, or its text, has changed: it is selected "
-        "again");
-    state.best_step = state.without_better = 0;
+        "the evaluator that selects the best checkpoint has changed: it is selected again");
+  }
+  if (!same_metric || deciding_text_changed()) {
+    state.best_step = state.without_better = 0;  // the best was selected by a different metric
   } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
     mark_best(directory_.checkpoints(), last->step,
@@ -264,7 +266,10 @@ bool TrainingRun::deciding_text_changed() {
     if (same) before = record.value("text", "");
   }
   const auto index = static_cast<size_t>(deciding - experiment_.eval.data());
-  return !before.empty() && before != evaluators_[index]->text_key();
+  if (before.empty() || before == evaluators_[index]->text_key()) return false;
+  progress_->log("the text of evaluator " + name +
+                 " has changed: the best checkpoint is selected again");
+  return true;
 }
 
 void TrainingRun::record_changes() {
