@@ -8,16 +8,12 @@
 #include <exception>
 #include <iostream>
 #include <string>
-#include <vector>
 
-#include "app/commands/arguments.h"
 #include "app/commands/commands.h"
-#include "app/commands/output_file.h"
-#include "app/machine/context.h"
+#include "app/commands/text_io.h"
 #include "app/machine/device.h"
-#include "app/machine/exit_report.h"
-#include "app/machine/shell.h"
-#include "app/machine/signals.h"
+#include "app/machine/exit.h"
+#include "app/machine/processes.h"
 #include "app/machine/version.h"
 #include "base/allocator.h"
 #include "base/error.h"

@@ -1,9 +1,9 @@
-#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
 
 #include <algorithm>
 #include <iostream>
 
-#include "app/experiment/find_checkpoint.h"
+#include "app/experiment/run_directory.h"
 #include "base/error.h"
 
 namespace attn {

@@ -7,13 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/arguments.h"
-#include "app/commands/input_chunks.h"
-#include "app/commands/output_file.h"
+#include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"
 #include "app/inspect/pairs.h"
 #include "app/inspect/token_labels.h"
-#include "app/machine/context.h"
+#include "app/machine/device.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"

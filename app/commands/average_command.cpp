@@ -4,7 +4,7 @@
 #include <iostream>
 #include <memory>
 
-#include "app/experiment/average.h"
+#include "app/experiment/checkpoint.h"
 
 namespace attn {
 

@@ -1,34 +1,41 @@
 #include "app/commands/commands.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "app/commands/arguments.h"
 #include "app/commands/bench_step.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/experiment.h"
-#include "app/experiment/find_checkpoint.h"
 #include "app/experiment/progress_line.h"
+#include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
-#include "app/machine/context.h"
 #include "app/machine/device.h"
 #include "app/sweep/costs.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "base/json_config.h"
 #include "eval/tasks/translator.h"
+#include "kernels/compute_scope.h"
+#include "kernels/precision.h"
+#include "model/layers/layer.h"
+#include "model/transformer/mixer.h"
+#include "model/transformer/mixer_cost.h"
 #include "train/batch_gradient.h"
 
 namespace attn {
 namespace {
 
-constexpr int64_t kLargest = 1 << 20;  // tokens or lines
+constexpr int64_t kLargest = 1 << 20;  // tokens, lines or dimensions
 
 /// The config, or run, that is measured.
 struct Measured {
@@ -85,8 +92,6 @@ void add_step(CLI::App& bench, const Context& context) {
                    "largest batch to measure, in tokens; larger ones are extrapolated")
       ->check(CLI::Range(int64_t{256}, kLargest))
       ->capture_default_str();
-  step->add_option("--cache", options->step.cache,
-                   "directory of the encoded corpora (default: in the temporary directory)");
   step->add_option("--vocabulary", options->step.vocabulary,
                    "vocabulary size of synthetic data, used if the text is missing")
       ->check(CLI::Range(int64_t{0}, kLargest));
@@ -191,6 +196,180 @@ void add_peak(CLI::App& bench, const Context& context) {
   peak->callback([json, &context] { bench_peak(*json, context.device); });
 }
 
+// --- table1: layer types by sentence length and width
+
+constexpr int64_t kTokens = 4096;  // positions of a batch of equal sentences
+
+struct Table1Options {
+  std::filesystem::path config;
+  std::vector<Assignment> assignments;
+  std::vector<int64_t> lengths = {16, 64, 256, 1024, 4096};
+  std::vector<int64_t> widths = {64, 128, 256, 512, 1024};
+  double seconds = 0.3;  // measurement time per point
+};
+
+// A row of Table 1 at one sentence length and width, with heads of 64 dimensions.
+struct Table1Point {
+  std::string layer;
+  SideMixer mixer;  // the encoder's, with recurrences in one direction
+  int64_t length, width;
+};
+
+// The Transformer of a point: heads of 64 dimensions, or a single narrower one.
+TransformerConfig table1_model(const Table1Point& point) {
+  constexpr int64_t kHead = 64;
+  TransformerConfig config;
+  config.d_model = point.width;
+  config.heads = std::max<int64_t>(1, point.width / kHead);
+  config.d_k = config.d_v = point.width / config.heads;
+  static_cast<MixerConfig&>(config.encoder_mixer) = point.mixer.config;
+  config.encoder_mixer.bidirectional = point.mixer.bidirectional;
+  config.validate();
+  return config;
+}
+
+// A measurement that takes this many times the requested time is not repeated.
+constexpr double kLong = 5.0;
+
+double cpu_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+double median(std::vector<double>& times) {
+  const auto middle = times.begin() + static_cast<int64_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
+// CPU seconds of a point's forward and backward pass on one thread, as training computes them,
+// which gives each thread whole sentences: medians, so that other processes matter less.
+std::pair<double, double> measure(const Table1Point& point, const TransformerConfig& config,
+                                  Precision precision, double seconds) {
+  torch::manual_seed(1);
+  torch::nn::Module owner;
+  TokenMixer mixer = TokenMixer::of_encoder(owner, config, 0);
+  reset_layers(owner);
+  const std::vector<int64_t> lengths(
+      static_cast<size_t>(std::max<int64_t>(1, kTokens / point.length)), point.length);
+  const Segments rows(lengths);
+  const AttentionSpec self{.queries = rows, .keys = rows};
+  const torch::Tensor x_ND = torch::randn({rows.rows(), point.width}).requires_grad_();
+  const torch::Tensor upstream_ND = torch::randn_like(x_ND);
+  PackedWeights weights(precision);
+  std::vector<double> forwards, backwards;
+  const auto once = [&] {
+    const ComputeScope scope({.precision = precision, .packed_weights = &weights});
+    const double start = cpu_seconds();
+    const torch::Tensor out_ND = mixer.mix(x_ND, self);
+    const double middle = cpu_seconds();
+    out_ND.backward(upstream_ND);
+    forwards.push_back(middle - start);
+    backwards.push_back(cpu_seconds() - middle);
+  };
+  double begin = cpu_seconds();
+  once();  // fills caches, which matters for short measurements only
+  if (cpu_seconds() - begin < kLong * seconds) {
+    forwards.clear(), backwards.clear();
+    begin = cpu_seconds();
+    do once();
+    while (cpu_seconds() - begin < seconds);
+  }
+  return {median(forwards), median(backwards)};
+}
+
+std::vector<std::pair<std::string, MixerConfig>> layer_types() {
+  std::vector<std::pair<std::string, MixerConfig>> types = {
+      {"self-attention", {.kind = Mixer::attention}}};
+  for (const int64_t r : {16, 64, 256}) {
+    types.emplace_back("restricted self-attention, r = " + std::to_string(r),
+                       MixerConfig{.kind = Mixer::restricted_attention, .window = r});
+  }
+  types.emplace_back("convolution, k = 3", MixerConfig{.kind = Mixer::convolution, .kernel = 3});
+  for (const RecurrentCell cell : {RecurrentCell::lstm, RecurrentCell::gru}) {
+    types.emplace_back("recurrence, " + std::string(enum_name(cell)),
+                       MixerConfig{.kind = Mixer::recurrence, .cell = cell});
+  }
+  return types;
+}
+
+std::vector<Table1Point> table1_points(const Table1Options& options) {
+  std::vector<Table1Point> points;
+  for (const int64_t width : options.widths) {
+    for (const int64_t length : options.lengths) {
+      for (const auto& [layer, mixer] : layer_types()) {
+        points.push_back({.layer = layer,
+                          .mixer = {.config = mixer, .causal = false, .bidirectional = false},
+                          .length = length,
+                          .width = width});
+      }
+    }
+  }
+  return points;
+}
+
+Json measured(const Table1Point& point, Precision precision, double seconds) {
+  const TransformerConfig config = table1_model(point);
+  const auto [forward, backward] = measure(point, config, precision, seconds);
+  const auto path = path_length(point.mixer, point.length);
+  return {{"layer", point.layer},
+          {"length", point.length},
+          {"width", point.width},
+          {"tokens", kTokens},
+          {"forward", forward},
+          {"backward", backward},
+          {"products", mixer_products(config, point.mixer, point.length)},
+          {"sequential", sequential_operations(point.mixer, point.length)},
+          {"path", path ? Json(*path) : Json()},
+          {"parameters", mixer_parameters(config, point.mixer)}};
+}
+
+void bench_table1(const Table1Options& options, torch::Device device) {
+  const Experiment experiment = load_experiment(options.config, options.assignments);
+  if (!device.is_cpu()) throw ConfigError("--device: bench table1 measures on the CPU only");
+  const Precision precision = effective_precision(experiment.train.precision, device);
+  const std::vector<Table1Point> points = table1_points(options);
+  Json rows = Json::array();
+  std::atomic<int64_t> done = 0;
+  {
+    const ProgressLine progress({.what = "measuring",
+                                 .unit = "points",
+                                 .done = [&] { return done.load(); },
+                                 .total = std::ssize(points)});
+    torch::set_num_threads(1);
+    for (const Table1Point& point : points) {
+      rows.push_back(measured(point, precision, options.seconds));
+      ++done;
+    }
+  }
+  std::cout << rows.dump(2) << "\n";
+}
+
+void add_table1(CLI::App& bench, const Context& context) {
+  auto options = std::make_shared<Table1Options>();
+  CLI::App* table1 = bench.add_subcommand(
+      "table1",
+      "The paper's Table 1: cost of layer types by sentence length and width, one thread");
+  table1->footer(
+      "Prints JSON, which tools/report/plots.py draws. forward, backward: CPU seconds of one "
+      "thread for\n4096 positions; products: multiply-adds of a sentence, projections "
+      "included.\n"
+      "Example: attn bench table1 experiments/multi30k/tiny.json --widths 64,512");
+  table1->add_option("config", options->config, "config file: precision")->required();
+  add_set(table1, options->assignments);
+  table1->add_option("--seconds", options->seconds, "seconds of each measurement")
+      ->check(CLI::Range(0.001, 3600.0))
+      ->capture_default_str();
+  const auto numbers = [&](const char* name, std::vector<int64_t>& values, const char* meaning) {
+    table1->add_option(name, values, meaning)
+        ->delimiter(',')
+        ->check(CLI::Range(int64_t{1}, kLargest))
+        ->capture_default_str();
+  };
+  numbers("--lengths", options->lengths, "n: tokens per sentence");
+  numbers("--widths", options->widths, "d: width of the layer, with heads of 64");
+  table1->callback([options, &context] { bench_table1(*options, context.device); });
+}
+
 }  // namespace
 
 void add_bench_command(CLI::App& app, const Context& context) {
@@ -198,7 +377,7 @@ void add_bench_command(CLI::App& app, const Context& context) {
       "bench", "Benchmark training, layer types, search or matrix products on this machine");
   bench->require_subcommand(1);
   add_step(*bench, context);
-  add_bench_table1_command(*bench, context);
+  add_table1(*bench, context);
   add_search(*bench, context);
   add_peak(*bench, context);
 }

@@ -1,19 +1,23 @@
 #include "app/commands/bench_step.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
+#include <torch/csrc/autograd/profiler_kineto.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <numbers>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "app/commands/bench_trace.h"
 #include "app/machine/device.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -41,7 +45,7 @@ constexpr double kMedianLength = 22.0, kLengthSpread = 0.6, kTargetSpread = 0.2;
 constexpr double kMaxLength = 200.0;  // tokens, without EOS
 constexpr int64_t kFirstToken = 4;    // after the special tokens
 constexpr int64_t kMostFirst = 500;   // updates before the measurement
-constexpr int64_t kTraced = 10;       // updates
+constexpr int kTraced = 10;           // updates
 
 struct Material {
   std::unique_ptr<EncodedCorpus> corpus;
@@ -95,17 +99,102 @@ Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
     return synthetic(options.vocabulary > 0 ? options.vocabulary : data.vocab_size,
                      options.synthetic_length);
   }
-  const DataConfig text = with_training_text(data, options.cache, 1);
-  const Tokenizers tokenizers = make_tokenizers(with_vocabulary_text(data, options.cache));
+  const fs::path cache = data.cache.empty() ? temporary_root() / format("attn-bench-%u", ::getuid())
+                                            : fs::path(data.cache);
+  const DataConfig text = with_training_text(data, cache, 1);
+  const Tokenizers tokenizers = make_tokenizers(with_vocabulary_text(data, cache));
   return {.corpus = std::make_unique<EncodedCorpus>(
               load_corpus({.source = text_path(text.train, text.source),
                            .target = text_path(text.train, text.target),
                            .tags = tags_file(text),
                            .tokenizers = with_tag(tokenizers, data.tag, "data.tag"),
                            .max_length = data.max_length,
-                           .cache_directory = options.cache,
+                           .cache_directory = cache,
                            .threads = torch::get_num_threads()})),
           .tokenizers = tokenizers};
+}
+
+struct TraceEvent {
+  std::string name;
+  uint64_t thread;
+  int64_t begin, end;  // nanoseconds
+};
+
+// Traces updates by LibTorch's profiler (kineto): a GPU's kernels and copies, or else operators, in
+// the order of their begins; of equal begins the outer one first.
+std::vector<TraceEvent> traced(const std::function<void()>& update, torch::Device device) {
+  namespace profiler = torch::profiler::impl;
+  ::setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);  // it writes its own steps to stderr
+  const profiler::ProfilerConfig config(profiler::ProfilerState::KINETO);
+  std::set<profiler::ActivityType> activities{profiler::ActivityType::CPU};
+  if (device.is_cuda()) activities.insert(profiler::ActivityType::CUDA);
+  torch::autograd::profiler::prepareProfiler(config, activities);
+  torch::autograd::profiler::enableProfiler(config, activities);
+  for (int64_t i = 0; i < kTraced; ++i) update();
+  synchronize(device);
+  const auto result = torch::autograd::profiler::disableProfiler();
+  std::vector<TraceEvent> events;
+  for (const auto& event : result->events()) {
+    if (event.deviceType() != device.type()) continue;
+    events.push_back({event.name(), event.startThreadId(), static_cast<int64_t>(event.startNs()),
+                      static_cast<int64_t>(event.endNs())});
+  }
+  std::ranges::sort(events, [](const TraceEvent& a, const TraceEvent& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  });
+  return events;
+}
+
+// What updates consist of: a table of what takes the longest, an operator without those that it
+// calls, with its share and its mean of an update.
+std::string trace_table(const std::function<void()>& update, torch::Device device) {
+  constexpr size_t kMost = 40;  // rows
+  struct Row {
+    std::string name;
+    int64_t calls = 0, time = 0;
+  };
+  std::map<std::string, Row> by_name;
+  std::map<uint64_t, std::vector<const TraceEvent*>> open;  // of a thread, from the outermost
+  const std::vector<TraceEvent> events = traced(update, device);
+  const int64_t first = events.empty() ? 0 : events.front().begin;
+  int64_t last = first, busy = 0, longest_gap = 0;
+  double all = 0.0, calls = 0.0;
+  for (const TraceEvent& event : events) {
+    Row& row = by_name[event.name];
+    row.name = event.name;
+    ++row.calls;
+    row.time += event.end - event.begin;
+    std::vector<const TraceEvent*>& callers = open[event.thread];
+    while (!callers.empty() && callers.back()->end < event.end) callers.pop_back();
+    if (!device.is_cuda() && !callers.empty()) {
+      by_name[callers.back()->name].time -= event.end - event.begin;
+    }
+    callers.push_back(&event);
+    longest_gap = std::max(longest_gap, event.begin - last);
+    busy += std::max<int64_t>(event.end - std::max(last, event.begin), 0);
+    last = std::max(last, event.end);
+  }
+  std::vector<Row> rows;
+  for (const auto& [name, row] : by_name) {
+    rows.push_back(row);
+    all += static_cast<double>(row.time);
+    calls += static_cast<double>(row.calls);
+  }
+  std::ranges::sort(rows, std::ranges::greater(), &Row::time);
+  constexpr double kEach = 1e-6 / kTraced;  // milliseconds of an update
+  const auto span = static_cast<double>(last - first);
+  std::string text = format(
+      "an update: %.3f ms, %.1f %% of it between calls (at most %.3f ms), %.0f calls\n"
+      "%10s %7s %8s  name",
+      kEach * span, 100 * (1 - static_cast<double>(busy) / span),
+      1e-6 * static_cast<double>(longest_gap), calls / kTraced, "ms", "share", "calls");
+  for (size_t i = 0; i < std::min(kMost, rows.size()); ++i) {
+    const auto time = static_cast<double>(rows[i].time);
+    text +=
+        format("\n%10.4f %5.1f %% %8.1f  %s", kEach * time, 100 * time / all,
+               static_cast<double>(rows[i].calls) / kTraced, rows[i].name.substr(0, 100).c_str());
+  }
+  return text;
 }
 
 // Bytes of a GPU; 0: a CPU, or a LibTorch whose allocators do not say.
@@ -123,10 +212,9 @@ double memory_of(torch::Device device) {
 
 }  // namespace
 
-StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions options,
+StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options,
                              torch::Device device) {
   const auto say = [](const std::string& text) { std::cerr << text << "\n"; };
-  if (options.cache.empty()) options.cache = temporary_root() / format("attn-bench-%u", ::getuid());
   const Material data = material(experiment.data, options);
   if (!data.tokenizers && options.synthetic_length == 0) {
     say("the training text is missing: measuring on synthetic pairs of log-normal lengths (median "
@@ -165,7 +253,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions 
     tokens += trainer.step().target_tokens;
     spent = Clock::now() - begin;
   } while (spent.count() < options.seconds);
-  if (options.trace) say(trace_table(trace_of([&] { trainer.step(); }, kTraced, device)));
+  if (options.trace) say(trace_table([&] { trainer.step(); }, device));
 
   const BatchStream whole(*data.corpus, {.batch_tokens = wanted, .seed = seed});
   const double batches = static_cast<double>(whole.epoch_batches());
@@ -202,8 +290,8 @@ StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions 
     out.unknown_target = unknown(Side::target, *data.tokenizers->target);
   }
   out.device_memory = memory_of(device);
-  out.fixed_memory = static_cast<double>(out.parameters * experiment.train.bytes_per_parameter());
-  const double moving = std::max(peak - std::max(idle, out.fixed_memory), 0.0);
+  const auto fixed = static_cast<double>(out.parameters * experiment.train.bytes_per_parameter());
+  const double moving = std::max(peak - std::max(idle, fixed), 0.0);
   const auto scaled = static_cast<double>(std::max(wanted, longest)) /
                       static_cast<double>(std::max(measured, longest));
   out.memory = peak + moving * (scaled - 1.0);

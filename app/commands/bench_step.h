@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 
 #include "app/experiment/experiment.h"
 #include "app/sweep/costs.h"
@@ -14,17 +13,15 @@ struct StepBenchmarkOptions {
   double seconds = 5.0;         ///< seconds of measurement, after the first updates
   bool trace = false;           ///< updates are traced, too
   int64_t batch_tokens = 4096;  ///< largest batch measured; larger ones are extrapolated by FLOPs
-  /// For the vocabulary and the encoded corpus; empty: in the temporary directory.
-  std::filesystem::path cache;
-  int64_t vocabulary = 0;  ///< of synthetic data; 0: data.vocab_size
+  int64_t vocabulary = 0;       ///< of synthetic data; 0: data.vocab_size
   /// Sentence length of synthetic data; 0: the real text, or synthetic sentences of log-normal
   /// lengths (median 22 tokens) if it is missing.
   int64_t synthetic_length = 0;
 };
 
 /// Trains for some seconds and returns the cost of an update. Says on stderr if the text is
-/// missing.
-StepBenchmark benchmark_step(const Experiment& experiment, StepBenchmarkOptions options,
+/// missing. Encodes it in data.cache, by default in the temporary directory.
+StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options,
                              torch::Device device);
 
 }  // namespace attn

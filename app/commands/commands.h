@@ -1,7 +1,13 @@
-// The subcommands of `attn`, one file each: NAME_command.cpp.
+// The subcommands of `attn`, what their options share, and the errors of a command line in one
+// line.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/json_patch.h"
 
 namespace attn {
 
@@ -26,9 +32,20 @@ void add_heads_command(CLI::App& app, const Context& context);
 void add_sweep_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app);
 void add_bench_command(CLI::App& app, const Context& context);
-void add_bench_table1_command(CLI::App& bench, const Context& context);  ///< of `bench`
 void add_config_command(CLI::App& app);
 void add_vocab_command(CLI::App& app);
 void add_generate_command(CLI::App& app);
+
+/// Adds --set, which takes one or several path=value.
+CLI::Option* add_set(CLI::App* command, std::vector<Assignment>& assignments,
+                     const std::string& about = "override an option, path=value",
+                     const std::string& name = "--set");
+
+/// Adds the models of a command, one or an ensemble.
+void add_runs(CLI::App* command, std::vector<std::filesystem::path>& runs);
+
+/// Parses the arguments and runs the command, or prints what --help or --version asks for. Throws
+/// ConfigError naming the command, also for empty values, which CLI11 would ignore.
+void run_command(CLI::App& app, std::vector<std::string> arguments);
 
 }  // namespace attn

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/arguments.h"
 #include "app/experiment/experiment.h"
 #include "model/size.h"
 

@@ -8,11 +8,9 @@
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/resume.h"
 #include "app/experiment/training_run.h"
-#include "app/machine/context.h"
-#include "app/machine/signals.h"
-#include "app/sweep/sweep.h"
+#include "app/machine/device.h"
+#include "app/sweep/plan.h"
 #include "base/file.h"
 #include "data/parsing/tree.h"
 #include "data/synthetic/corpus.h"
@@ -53,14 +51,15 @@ void print_next_steps(const fs::path& run) {
 }
 
 // The outputs are RUN/eval/test.txt.
-EvaluationResult score(const EvaluatorConfig& evaluator, const fs::path& run,
-                       const Experiment& experiment, const Context& context) {
-  const LoadedModel loaded = load_model(run, context.device);
-  return make_evaluator(evaluator, experiment.data, loaded.tokenizers, RunDirectory(run).cache())
-      ->run(*loaded.model, RunDirectory(run).output(evaluator.name));
+EvaluationResult score(const EvaluatorConfig& evaluator, const LoadedModel& loaded,
+                       const RunDirectory& run) {
+  return make_evaluator(evaluator, loaded.experiment.data, loaded.tokenizers, run.cache())
+      ->run(*loaded.model, run.output(evaluator.name));
 }
 
-void show_result(const fs::path& run, const Experiment& experiment, const Context& context) {
+void show_result(const fs::path& run, const Context& context) {
+  const LoadedModel loaded = load_model(run, context.device);
+  const Experiment& experiment = loaded.experiment;
   const std::string prefix = (run / "corpus" / "test").string();
   const auto sources = read_lines(text_path(prefix, experiment.data.source));
   const auto references = read_lines(text_path(prefix, experiment.data.target));
@@ -70,7 +69,7 @@ void show_result(const fs::path& run, const Experiment& experiment, const Contex
       .name = "test",
       .data = prefix,
       .options = BleuEvaluation{.tokenize = BleuTokenizer::none, .search = experiment.search}};
-  const EvaluationResult result = score(config, run, experiment, context);
+  const EvaluationResult result = score(config, loaded, run);
   const auto hypotheses = read_lines(RunDirectory(run).output(config.name));
   print_samples(sources, hypotheses, references);
   int64_t right = 0;
@@ -93,37 +92,25 @@ void print_trees(const std::vector<Tree>& trees, const std::vector<Tree>& gold) 
   }
 }
 
-void show_parser(const fs::path& corpus, const fs::path& run, const Experiment& experiment,
-                 const Context& context) {
+void show_parser(const fs::path& corpus, const fs::path& run, const Context& context) {
   const std::string gold = (corpus / "test.ptb").string();
   std::cerr << "parsing held-out sentences\n";
+  const LoadedModel loaded = load_model(run, context.device);
   const EvaluatorConfig config{
-      .name = "test", .data = gold, .options = ParseEvaluation{.search = experiment.search}};
-  const EvaluationResult result = score(config, run, experiment, context);
+      .name = "test", .data = gold, .options = ParseEvaluation{.search = loaded.experiment.search}};
+  const EvaluationResult result = score(config, loaded, run);
   print_trees(read_trees(RunDirectory(run).output(config.name)), read_trees(gold));
   std::cout << "\n" << result.line << "\n" << result.signature << "\n";
 }
 
-// Trains or resumes the run unless it is finished; false if a signal stopped it.
-bool train(const Experiment& experiment, const fs::path& run, const Context& context) {
-  exit_on_stop_signals();
-  const RunLock lock(run);
-  if (RunDirectory(run).has_config()) require_resumable(run, load_description(run), experiment);
-  TrainingRun training(experiment, run, context);
-  if (training.finished() || training.run() == LoopEnd::finished) return true;
-  std::cerr << "stopped at step " << training.step()
-            << ", checkpoint saved; re-run ./run demo to resume\n";
-  return false;
-}
-
 // Trains a sweep of two rows on the same corpus and prints its report; returns the exit code.
 int show_sweep(const fs::path& run, const fs::path& corpus, const Context& context) {
-  SweepOptions ablation;
-  ablation.request.file = kAblation;
-  ablation.request.directory = run / "sweep";
+  SweepRequest ablation;
+  ablation.file = kAblation;
+  ablation.directory = run / "sweep";
   for (const auto& [option, text] :
        {std::pair("data.train", "train"), {"data.valid", "valid"}, {"eval[1].data", "test"}}) {
-    ablation.request.assignments.emplace_back(option + ("=" + (corpus / text).string()));
+    ablation.assignments.emplace_back(option + ("=" + (corpus / text).string()));
   }
   std::cerr << "an ablation of two rows: " << kAblation << "\n";
   std::cout << "\nAn ablation (attn sweep): the model without position encodings\n\n" << std::flush;
@@ -131,25 +118,28 @@ int show_sweep(const fs::path& run, const fs::path& corpus, const Context& conte
 }
 
 int demo(const fs::path& run, const Context& context) {
-  Experiment translation = load_experiment(kTranslator);
-  Experiment parsing = load_experiment(kParser);
   const fs::path corpus = run / "corpus", parser = run / "parser";
-  translation.data.train = (corpus / "train").string();
-  translation.data.valid = (corpus / "valid").string();
-  parsing.data.train = (corpus / "train.ptb").string();
-  parsing.data.valid = (corpus / "valid.ptb").string();
   if (!fs::exists(corpus / "test.ptb")) {
+    const RunLock alone(run);  // by which train() also knows the directory as a run's
     const auto log = [](const std::string& line) { std::cerr << line << std::endl; };
-    const auto generated =
-        write_generated_corpus(corpus, {}, static_cast<uint64_t>(translation.seed), log);
+    const auto generated = write_generated_corpus(corpus, {}, /*seed=*/1, log);
     std::cerr << "for example:\n  " << generated.train[0].english << "\n  "
               << generated.train[0].german << "\n";
   }
-  if (!train(translation, run, context)) return stop_exit_code();
-  show_result(run, translation, context);
+  // Trains or resumes a run unless it is finished; returns the exit code.
+  const auto trained = [&](const char* config, const fs::path& to, const std::string& ending) {
+    TrainOptions options{.path = config, .run = to, .resume = true};
+    for (const char* text : {"train", "valid"}) {
+      options.assignments.emplace_back("data." + std::string(text) + "=" +
+                                       (corpus / text).string() + ending);
+    }
+    return train(options, context);
+  };
+  if (const int code = trained(kTranslator, run, ""); code != 0) return code;
+  show_result(run, context);
   std::cout << std::flush;
-  if (!train(parsing, parser, context)) return stop_exit_code();
-  show_parser(corpus, parser, parsing, context);
+  if (const int code = trained(kParser, parser, ".ptb"); code != 0) return code;
+  show_parser(corpus, parser, context);
   const int code = show_sweep(run, corpus, context);
   if (code == 0) print_next_steps(run);
   return code;

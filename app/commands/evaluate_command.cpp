@@ -2,15 +2,13 @@
 
 #include <iostream>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include "app/commands/arguments.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
-#include "app/experiment/test_ledger.h"
-#include "app/machine/context.h"
-#include "app/machine/signals.h"
+#include "app/experiment/run_result.h"
+#include "app/machine/device.h"
+#include "app/machine/exit.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/stop_signal.h"
@@ -28,13 +26,10 @@ struct EvalOptions {
   bool json = false;
 };
 
-// Where the outputs of an evaluator are kept; empty: nowhere.
-std::filesystem::path output_file(const EvaluatorConfig& config, const EvalOptions& options) {
-  return options.output.empty() ? std::filesystem::path() : options.output / (config.name + ".txt");
-}
-
+// `output`: where the outputs are kept; empty: nowhere.
 EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemble& loaded,
-                               const EvalOptions& options, const std::filesystem::path& cache) {
+                               const std::filesystem::path& output,
+                               const std::filesystem::path& cache) {
   const DataConfig& data = loaded.experiment().data;
   const int64_t before = searched_sentences;
   const ProgressLine progress({.what = config.name, .unit = "sentences", .done = [&] {
@@ -42,7 +37,7 @@ EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemb
                                }});
   const auto evaluator = make_evaluator(config, data, loaded.tokenizers, cache);
   for (const Seq2SeqModel* member : loaded.models.members()) evaluator->check(*member);
-  const EvaluationResult result = evaluator->run(loaded.models, output_file(config, options));
+  const EvaluationResult result = evaluator->run(loaded.models, output);
   count_scoring(config, data, evaluator->text_key(),
                 RunDirectory::of_checkpoint(loaded.members.front().directory.path()), {});
   return result;
@@ -59,17 +54,19 @@ void evaluate(const EvalOptions& options, const Context& context) {
                       ": the config has no evaluators; add one with --set "
                       "'eval=[{\"name\": \"valid\", \"kind\": \"loss\"}]'");
   }
+  std::vector<std::filesystem::path> outputs(experiment.eval.size());
   if (!options.output.empty()) make_directories(options.output);
-  for (const EvaluatorConfig& config : experiment.eval) {
-    const auto file = output_file(config, options);
-    if (file.empty() || !std::filesystem::exists(file)) continue;
-    throw ConfigError(file.string() + ": exists; give another directory with --output");
+  for (size_t i = 0; i < outputs.size() && !options.output.empty(); ++i) {
+    outputs[i] = options.output / (experiment.eval[i].name + ".txt");
+    if (!std::filesystem::exists(outputs[i])) continue;
+    throw ConfigError(outputs[i].string() + ": exists; give another directory with --output");
   }
   std::cerr << "evaluating " << loaded.description() << "\n";
   Json all = Json::object();
   require_unsealed(experiment.eval);
-  for (const EvaluatorConfig& config : experiment.eval) {
-    const EvaluationResult result = run_evaluator(config, loaded, options, scratch.path());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const EvaluatorConfig& config = experiment.eval[i];
+    const EvaluationResult result = run_evaluator(config, loaded, outputs[i], scratch.path());
     throw_if_stopped();
     if (!options.json) std::cout << config.name << "  " << result.line << std::endl;
     Json& entry = all[config.name] = Json::object();

@@ -9,11 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include "app/commands/arguments.h"
-#include "app/commands/output_file.h"
+#include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"
 #include "app/inspect/pairs.h"
-#include "app/machine/context.h"
+#include "app/machine/device.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -24,13 +23,6 @@
 
 namespace attn {
 namespace {
-
-struct HeadsReport {
-  std::vector<HeadStatistics> heads;
-  std::vector<PrunedScore> curve;      ///< empty: not computed
-  std::vector<AblatedScore> ablation;  ///< empty, or in the order of `heads`
-  std::string signature;               ///< signature of BLEU; empty without curve and ablation
-};
 
 struct Measure {
   const char* key;
@@ -50,71 +42,47 @@ constexpr Measure kMeasures[] = {
     {"normalized_importance", "normalized", &HeadStatistics::normalized_importance},
 };
 
-std::string number(double value) {
-  return std::isnan(value) ? "" : format("%.3f", value);
-}
-
-Table heads_table(const HeadsReport& report) {
-  Table table;
-  table.columns = {
-      {"kind", "kind", true}, {"layer", "layer"}, {"head", "head"}, {"offset", "offset"}};
+Json to_json(const HeadStatistics& head) {
+  Json json = {{"kind", enum_name(head.id.kind)},
+               {"layer", head.id.layer + 1},
+               {"head", head.id.head + 1},
+               {"offset", head.offset}};
   for (const Measure& measure : kMeasures) {
-    table.columns.push_back({measure.key, measure.title});
+    const double value = head.*measure.value;
+    json[measure.key] = std::isnan(value) ? Json() : Json(value);
   }
-  const bool ablated = !report.ablation.empty();
-  if (ablated) {
-    table.columns.push_back({"bleu_difference", "ΔBLEU"});
-    table.columns.push_back({"p_value", "p"});
-  }
-  for (size_t i = 0; i < report.heads.size(); ++i) {
-    const HeadStatistics& head = report.heads[i];
-    std::vector<std::string> row = {std::string(enum_name(head.id.kind)),
-                                    std::to_string(head.id.layer + 1),
-                                    std::to_string(head.id.head + 1), std::to_string(head.offset)};
-    for (const Measure& measure : kMeasures) {
-      row.push_back(number(head.*measure.value));
-    }
-    if (ablated) {
-      row.push_back(number(report.ablation[i].difference));
-      row.push_back(number(report.ablation[i].p_value));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
-
-Table pruning_table(const HeadsReport& report) {
-  Table table;
-  table.columns = {{"masked", "heads masked"}, {"bleu", "BLEU"}};
-  for (const PrunedScore& score : report.curve) {
-    table.rows.push_back({std::to_string(score.masked), format("%.2f", score.bleu)});
-  }
-  return table;
-}
-
-Json to_json(const HeadsReport& report) {
-  Json json = {{"heads", Json::array()}};
-  for (size_t i = 0; i < report.heads.size(); ++i) {
-    const HeadStatistics& head = report.heads[i];
-    Json entry = {{"kind", enum_name(head.id.kind)},
-                  {"layer", head.id.layer + 1},
-                  {"head", head.id.head + 1},
-                  {"offset", head.offset}};
-    for (const Measure& measure : kMeasures) {
-      const double value = head.*measure.value;
-      entry[measure.key] = std::isnan(value) ? Json() : Json(value);
-    }
-    if (!report.ablation.empty()) {
-      entry["bleu_difference"] = report.ablation[i].difference;
-      entry["p_value"] = report.ablation[i].p_value;
-    }
-    json["heads"].push_back(std::move(entry));
-  }
-  for (const PrunedScore& score : report.curve) {
-    json["pruning"].push_back({{"masked", score.masked}, {"bleu", score.bleu}});
-  }
-  if (!report.signature.empty()) json["signature"] = report.signature;
   return json;
+}
+
+// The records of a report as rows, with `decimals` of numbers that are not integers.
+Table table_of(const Json& records, std::vector<Table::Column> columns, int decimals) {
+  Table table{.columns = std::move(columns)};
+  for (const Json& record : records) {
+    std::vector<std::string>& row = table.rows.emplace_back();
+    for (const Table::Column& column : table.columns) {
+      const Json& value = record.at(column.key);
+      row.push_back(value.is_null()           ? ""
+                    : value.is_string()       ? value.get<std::string>()
+                    : value.is_number_float() ? format("%.*f", decimals, value.get<double>())
+                                              : value.dump());
+    }
+  }
+  return table;
+}
+
+void print_tables(const Json& report) {
+  std::vector<Table::Column> columns = {
+      {"kind", "kind", true}, {"layer", "layer"}, {"head", "head"}, {"offset", "offset"}};
+  for (const Measure& measure : kMeasures) columns.push_back({measure.key, measure.title});
+  if (report["heads"].front().contains("p_value")) {
+    columns.push_back({"bleu_difference", "ΔBLEU"});
+    columns.push_back({"p_value", "p"});
+  }
+  std::cout << to_markdown(table_of(report["heads"], columns, 3));
+  if (!report.contains("pruning")) return;
+  std::cout << "\n"
+            << to_markdown(
+                   table_of(report["pruning"], {{"masked", "heads masked"}, {"bleu", "BLEU"}}, 2));
 }
 
 struct HeadsOptions {
@@ -136,13 +104,8 @@ BleuOptions bleu_options(const Experiment& experiment) {
   return {};
 }
 
-void require_translator(const LoadedModel& loaded, const HeadsOptions& options) {
-  if (loaded.experiment.data.task == Task::translation) return;
-  throw ConfigError("heads: --prune and --ablate score translations with BLEU; " +
-                    options.run.string() + " is a parser (data.task=parsing)");
-}
-
-void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& options) {
+void add_scores(Json& report, LoadedModel& loaded, const std::vector<HeadStatistics>& heads,
+                const HeadsOptions& options) {
   std::vector<std::string> sources = source_lines(loaded, options.data);
   std::vector<std::string> references = read_lines(target_path(loaded, options.data));
   for (auto* side : {&sources, &references}) {
@@ -156,15 +119,28 @@ void add_scores(HeadsReport& report, LoadedModel& loaded, const HeadsOptions& op
   HeadPruning pruning(*loaded.model, loaded.tokenizers, search, std::move(sources),
                       std::move(references), bleu);
   pruning.log = [](const std::string& what) { std::cerr << "translating, " << what << "\n"; };
-  report.signature = bleu_signature(bleu, 1);
-  if (options.prune) report.curve = pruning.curve(by_importance(report.heads));
-  if (options.ablate) report.ablation = pruning.ablation(all_heads(*loaded.model));
+  if (options.prune) {
+    for (const PrunedScore& score : pruning.curve(by_importance(heads))) {
+      report["pruning"].push_back({{"masked", score.masked}, {"bleu", score.bleu}});
+    }
+  }
+  report["signature"] = bleu_signature(bleu, 1);
+  if (!options.ablate) return;
+  const std::vector<AblatedScore> ablation = pruning.ablation(all_heads(*loaded.model));
+  for (size_t i = 0; i < ablation.size(); ++i) {
+    report["heads"][i]["bleu_difference"] = ablation[i].difference;
+    report["heads"][i]["p_value"] = ablation[i].p_value;
+  }
 }
 
 void heads(const HeadsOptions& options, const Context& context) {
   LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
   all_heads(*loaded.model);  // reports another architecture before any file is read
-  if (options.prune || options.ablate) require_translator(loaded, options);
+  const bool scores = options.prune || options.ablate;
+  if (scores && loaded.experiment.data.task != Task::translation) {
+    throw ConfigError("heads: --prune and --ablate score translations with BLEU; " +
+                      options.run.string() + " is a parser (data.task=parsing)");
+  }
   std::cerr << "reading " << loaded.directory.path().string() << "\n";
   auto json = requested_output(options.json);
   const SelectedPairs selected = reference_pairs(loaded, source_lines(loaded, options.data),
@@ -174,15 +150,13 @@ void heads(const HeadsOptions& options, const Context& context) {
                     std::to_string(options.limits.max_tokens) + " tokens (--max-tokens)");
   }
   std::cerr << selected.pairs.size() << " sentences, " << selected.left_out << " left out\n";
-  HeadsReport report;
-  report.heads =
+  const auto found =
       head_statistics(*loaded.model, loaded.tokenizers, selected.pairs, options.statistics);
-  if (options.prune || options.ablate) add_scores(report, loaded, options);
-  if (options.json != "-") {
-    std::cout << to_markdown(heads_table(report));
-    if (!report.curve.empty()) std::cout << "\n" << to_markdown(pruning_table(report));
-  }
-  if (json) json->write_all(to_json(report).dump(2) + "\n");
+  Json report = {{"heads", Json::array()}};
+  for (const HeadStatistics& head : found) report["heads"].push_back(to_json(head));
+  if (scores) add_scores(report, loaded, found, options);
+  if (options.json != "-") print_tables(report);
+  if (json) json->write_all(report.dump(2) + "\n");
 }
 
 }  // namespace

@@ -8,13 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/arguments.h"
-#include "app/commands/input_chunks.h"
-#include "app/commands/output_file.h"
-#include "app/commands/search_flags.h"
+#include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
-#include "app/machine/context.h"
+#include "app/machine/device.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "eval/tasks/forced_decoding.h"

@@ -1,8 +1,6 @@
 #include "app/commands/commands.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -11,12 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/input_chunks.h"
+#include "app/commands/text_io.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
 #include "base/json_config.h"
-#include "base/unicode.h"
 #include "data/lines.h"
 #include "eval/metrics/bleu.h"
 #include "eval/metrics/bootstrap.h"
@@ -53,32 +50,9 @@ struct ScoreArguments {
 // Hypotheses and their references, aligned line by line.
 struct ScoredText {
   TextFile hypotheses;
-  std::vector<std::vector<std::string>> references;
+  std::vector<std::vector<std::string>> references;  // [reference][sentence]
+  std::optional<TextFile> baseline;
 };
-
-// The score of a system and its score on any multiset of sentences, which stays valid.
-struct MetricScore {
-  std::string line;  // as sacreBLEU prints it
-  Json json;
-  ResampledSystem resampled;
-};
-
-// Scores hypotheses against references, [reference][sentence].
-using TextMetric = std::function<MetricScore(std::span<const std::string>,
-                                             std::span<const std::vector<std::string>>)>;
-
-ScoredText read_scored_text(const ScoreArguments& arguments) {
-  ScoredText text{read_text(arguments.hypotheses, true), {}};
-  for (const std::string& path : arguments.references) {
-    TextFile reference = read_text(path, false);
-    check_same_length(text.hypotheses, reference);
-    text.references.push_back(std::move(reference.lines));
-  }
-  if (text.hypotheses.lines.empty()) {
-    throw DataError(text.hypotheses.name + ": empty file; nothing to score");
-  }
-  return text;
-}
 
 void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options) {
   const bool expects_raw =
@@ -87,6 +61,29 @@ void warn_if_tokenized(const TextFile& hypotheses, const BleuOptions& options) {
   std::cerr << "warning: " << hypotheses.name
             << ": 100 lines or more end in \" .\", so the text looks tokenized; detokenize it, or "
                "use --tokenize none, or --force to suppress this warning\n";
+}
+
+ScoredText read_scored_text(const ScoreArguments& arguments) {
+  ScoredText text{read_text(arguments.hypotheses, true), {}, {}};
+  for (const std::string& path : arguments.references) {
+    TextFile reference = read_text(path, false);
+    check_same_length(text.hypotheses, reference);
+    text.references.push_back(std::move(reference.lines));
+  }
+  if (text.hypotheses.lines.empty()) {
+    throw DataError(text.hypotheses.name + ": empty file; nothing to score");
+  }
+  if (arguments.metric == "bleu" && !arguments.force) {
+    warn_if_tokenized(text.hypotheses, arguments.bleu);
+  }
+  if (arguments.baseline.empty()) return text;
+  text.baseline = read_text(arguments.baseline, false);
+  check_same_length(text.hypotheses, *text.baseline);
+  if (text.hypotheses.lines == text.baseline->lines) {
+    std::cerr << "warning: " << arguments.baseline
+              << ": identical to the scored output; p has no meaning\n";
+  }
+  return text;
 }
 
 void add_resampled(Json& json, const PairedBootstrap& resampled) {
@@ -121,31 +118,6 @@ void print_resampled(const PairedBootstrap& resampled) {
             << ")\n";
 }
 
-// A metric by its statistics of sentences, of which the score is that of their sum.
-template <class Statistics, class Options, class Score>
-TextMetric text_metric(const Options& options,
-                       std::vector<Statistics> (*statistics)(
-                           std::span<const std::string>, std::span<const std::vector<std::string>>,
-                           const Options&),
-                       Score (*score_of)(const Statistics&, const Options&, int64_t),
-                       std::string (*line_of)(const Score&), Json (*json_of)(const Score&)) {
-  return [=](std::span<const std::string> hypotheses,
-             std::span<const std::vector<std::string>> references) -> MetricScore {
-    using Runs = std::vector<std::vector<Statistics>>;
-    const auto runs =
-        std::make_shared<const Runs>(Runs{statistics(hypotheses, references, options)});
-    const Score score =
-        score_of(sum_of(runs->front()), options, static_cast<int64_t>(references.size()));
-    ResampledSystem resampled = resampled_system(
-        *runs, [=](const Statistics& drawn) { return score_of(drawn, options, 1).score; });
-    // The system refers to the statistics, which it has to keep.
-    resampled.score = [runs, inner = resampled.score](std::span<const uint32_t> drawn) {
-      return inner(drawn);
-    };
-    return {.line = line_of(score), .json = json_of(score), .resampled = std::move(resampled)};
-  };
-}
-
 Json bleu_json(const BleuScore& score) {
   return {{"score", score.score},
           {"precisions", score.precisions},
@@ -166,44 +138,41 @@ Json ter_json(const TerScore& score) {
           {"signature", score.signature}};
 }
 
-PairedBootstrap resample(const TextMetric& metric, const MetricScore& score, const ScoredText& text,
-                         const std::optional<TextFile>& baseline) {
-  if (!baseline) return resample_systems(score.resampled, {});
-  const MetricScore other = metric(baseline->lines, text.references);
-  return resample_systems(other.resampled, std::span(&score.resampled, 1));
-}
-
-void print_score(const TextMetric& metric, const ScoredText& text, const ScoreArguments& report) {
-  std::optional<TextFile> baseline;
-  if (!report.baseline.empty()) {
-    baseline = read_text(report.baseline, false);
-    check_same_length(text.hypotheses, *baseline);
-    if (text.hypotheses.lines == baseline->lines) {
-      std::cerr << "warning: " << report.baseline
-                << ": identical to the scored output; p has no meaning\n";
-    }
-  }
-  MetricScore score = metric(text.hypotheses.lines, text.references);
+// Prints the score of a metric, which is that of the sum of its statistics of sentences.
+template <class Statistics, class Options, class Score>
+void print_score(const ScoreArguments& arguments, const Options& options,
+                 std::vector<Statistics> (*statistics)(std::span<const std::string>,
+                                                       std::span<const std::vector<std::string>>,
+                                                       const Options&),
+                 Score (*score_of)(const Statistics&, const Options&, int64_t),
+                 std::string (*line_of)(const Score&), Json (*json_of)(const Score&)) {
+  const ScoredText text = read_scored_text(arguments);
+  using Runs = std::vector<std::vector<Statistics>>;
+  const auto runs_of = [&](const TextFile& file) {
+    return Runs{statistics(file.lines, text.references, options)};
+  };
+  const auto resampled_of = [&](const Runs& runs) {
+    return resampled_system(
+        runs, [&](const Statistics& drawn) { return score_of(drawn, options, 1).score; });
+  };
+  const Runs runs = runs_of(text.hypotheses);
+  const Score score = score_of(sum_of(runs.front()), options, std::ssize(text.references));
   std::optional<PairedBootstrap> resampled;
-  if (report.confidence || baseline) resampled = resample(metric, score, text, baseline);
-  if (report.json) {
-    if (resampled) add_resampled(score.json, *resampled);
-    std::cout << score.json.dump(2) << "\n";
+  if (text.baseline) {
+    const Runs other = runs_of(*text.baseline);
+    const ResampledSystem system = resampled_of(runs);
+    resampled = resample_systems(resampled_of(other), std::span(&system, 1));
+  } else if (arguments.confidence) {
+    resampled = resample_systems(resampled_of(runs), {});
+  }
+  if (arguments.json) {
+    Json json = json_of(score);
+    if (resampled) add_resampled(json, *resampled);
+    std::cout << json.dump(2) << "\n";
     return;
   }
-  std::cout << score.line << "\n";
+  std::cout << line_of(score) << "\n";
   if (resampled) print_resampled(*resampled);
-}
-
-TextMetric metric_of(const ScoreArguments& arguments) {
-  if (arguments.metric == "bleu") {
-    return text_metric(arguments.bleu, bleu_statistics, bleu_from_statistics, format_bleu,
-                       bleu_json);
-  }
-  if (arguments.metric == "ter") {
-    return text_metric(arguments.ter, ter_statistics, ter_from_statistics, format_ter, ter_json);
-  }
-  return text_metric(arguments.chrf, chrf_statistics, chrf_from_statistics, format_chrf, chrf_json);
 }
 
 void score_text(ScoreArguments arguments) {
@@ -215,11 +184,15 @@ void score_text(ScoreArguments arguments) {
   if (ter.asian_support && !ter.normalized && !ter.no_punct) {
     throw ConfigError("--asian-support: requires --normalized or --no-punct");
   }
-  const ScoredText text = read_scored_text(arguments);
-  if (arguments.metric == "bleu" && !arguments.force) {
-    warn_if_tokenized(text.hypotheses, arguments.bleu);
+  if (arguments.metric == "bleu") {
+    print_score(arguments, arguments.bleu, bleu_statistics, bleu_from_statistics, format_bleu,
+                bleu_json);
+  } else if (arguments.metric == "ter") {
+    print_score(arguments, ter, ter_statistics, ter_from_statistics, format_ter, ter_json);
+  } else {
+    print_score(arguments, arguments.chrf, chrf_statistics, chrf_from_statistics, format_chrf,
+                chrf_json);
   }
-  print_score(metric_of(arguments), text, arguments);
 }
 
 /// Adds the command of a metric, with the arguments that all have.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/input_chunks.h"
+#include "app/commands/text_io.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"

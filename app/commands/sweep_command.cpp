@@ -2,14 +2,13 @@
 
 #include <memory>
 
-#include "app/commands/arguments.h"
-#include "app/machine/context.h"
-#include "app/sweep/sweep.h"
+#include "app/machine/device.h"
+#include "app/sweep/plan.h"
 
 namespace attn {
 
 void add_sweep_command(CLI::App& app, Context& context) {
-  auto options = std::make_shared<SweepOptions>();
+  auto options = std::make_shared<SweepRequest>();
   CLI::App* command = app.add_subcommand(
       "sweep", "Train all rows of a sweep, such as Table 3, and report the results");
   command->footer(
@@ -19,16 +18,14 @@ void add_sweep_command(CLI::App& app, Context& context) {
       "  attn sweep experiments/table3.json --dry-run\n"
       "  attn sweep experiments/multi30k/table3.json --seeds 3 --only base,A1 --jobs 2\n"
       "docs/howto/sweep.md describes the file.");
-  command->add_option("sweep", options->request.file, "sweep file")->required();
-  command->add_option("--run", options->request.directory,
+  command->add_option("sweep", options->file, "sweep file")->required();
+  command->add_option("--run", options->directory,
                       "sweep directory (default: runs/<name of the file>)");
-  add_set(command, options->request.assignments, "override an option in every row, path=value");
-  command
-      ->add_option("--only", options->request.only,
-                   "train only these rows; * matches any characters")
+  add_set(command, options->assignments, "override an option in every row, path=value");
+  command->add_option("--only", options->only, "train only these rows; * matches any characters")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--seeds", options->request.seeds, "runs per row, with different seeds")
+  command->add_option("--seeds", options->seeds, "runs per row, with different seeds")
       ->check(CLI::Range(int64_t{1}, int64_t{10'000}));
   CLI::Option* jobs =
       command
@@ -66,7 +63,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
   command->add_flag("--no-submit", options->no_submit, "with --slurm: write the script only")
       ->needs(slurm);
   command->callback([options, &context] {
-    options->request.threads = context.threads;
+    options->threads = context.threads;
     context.exit_code = sweep(*options, context);
   });
 }

@@ -4,11 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "app/commands/arguments.h"
 #include "app/commands/bench_step.h"
 #include "app/experiment/experiment.h"
-#include "app/experiment/train.h"
-#include "app/machine/context.h"
+#include "app/experiment/training_run.h"
+#include "app/machine/device.h"
 #include "base/format.h"
 
 namespace attn {

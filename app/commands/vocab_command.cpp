@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "app/commands/input_chunks.h"
+#include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_directory.h"

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "app/experiment/progress_line.h"
+#include "app/experiment/run_result.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -15,12 +17,10 @@
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
 #include "data/source_features.h"
-#include "data/tokenizer.h"
 #include "kernels/cuda/gpu_kernels.h"
 #include "kernels/fast_path.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
-#include "train/checkpoint_store.h"
 
 namespace attn {
 namespace {
@@ -155,18 +155,38 @@ void require_compatible(const LoadedModel& first, const LoadedModel& other) {
   require_equal(features_of(tokens) == features_of(other_tokens), "source features");
 }
 
-LoadedEnsemble combined(std::vector<LoadedModel> members) {
-  const LoadedModel& first = members.front();
-  Tokenizers tokenizers = first.tokenizers;
-  std::vector<Seq2SeqModel*> models;
-  for (const LoadedModel& member : members) {
-    require_compatible(first, member);
-    models.push_back(member.model.get());
+// The last scheduled checkpoints. Those saved on interruption are excluded, so that the average
+// does not depend on interruptions.
+std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
+  const fs::path folder = RunDirectory(options.run).checkpoints();
+  require_input(options.run, {InputKind::run});
+  const auto any = list_checkpoints(folder);
+  if (any.empty()) throw DataError(options.run.string() + ": no run with checkpoints");
+  const auto result = read_result(options.run);
+  const bool described = ModelDirectory(options.run).has_config();
+  const TrainConfig config = load_description(described ? options.run : any.back().path).train;
+  const int64_t last_step = result ? result->step : options.last_step;
+  auto all = scheduled_checkpoints(folder, checkpoint_schedule(config, last_step));
+  const auto count = static_cast<int64_t>(all.size());
+  const int64_t last = options.at_most ? std::min(options.last, count) : options.last;
+  if (last < 1 || last > count) {
+    throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
+                      counted(count, "consecutive checkpoint") + "; use --last " +
+                      std::to_string(count) + " (see train.checkpoint_every and train.keep_last)");
   }
-  Ensemble ensemble(std::move(models), first.experiment.search.ensemble);
-  return {.members = std::move(members),
-          .tokenizers = std::move(tokenizers),
-          .models = std::move(ensemble)};
+  all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(last));
+  return all;
+}
+
+// Whether the directory is what average() writes. It replaces its output, which must not be another
+// model's directory.
+bool is_average(const fs::path& directory) {
+  const ModelDirectory model(directory);
+  try {
+    return model.has_weights() && SafetensorsFile(model.weights()).metadata().contains("averaged");
+  } catch (const DataError&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -275,8 +295,45 @@ std::string LoadedEnsemble::description() const {
 LoadedEnsemble load_ensemble(std::span<const fs::path> paths, torch::Device device,
                              const std::vector<Assignment>& assignments, LoadModel* load) {
   std::vector<LoadedModel> members;
-  for (const fs::path& path : paths) members.push_back(load(path, device, assignments));
-  return combined(std::move(members));
+  std::vector<Seq2SeqModel*> models;
+  for (const fs::path& path : paths) {
+    members.push_back(load(path, device, assignments));
+    require_compatible(members.front(), members.back());
+    models.push_back(members.back().model.get());
+  }
+  const SearchConfig& search = members.front().experiment.search;
+  Tokenizers tokenizers = members.front().tokenizers;
+  Ensemble ensemble(std::move(models), search.ensemble);
+  return {.members = std::move(members),
+          .tokenizers = std::move(tokenizers),
+          .models = std::move(ensemble)};
+}
+
+std::string average(const AverageOptions& options) {
+  const std::vector<StoredCheckpoint> checkpoints = last_checkpoints(options);
+  std::vector<fs::path> weights;
+  for (const StoredCheckpoint& checkpoint : checkpoints) {
+    weights.push_back(ModelDirectory(checkpoint.path).weights());
+  }
+  const fs::path output =
+      options.output.empty() ? RunDirectory(options.run).averaged() : options.output;
+  if (fs::exists(output) && !is_average(output)) {
+    throw DataError(output.string() +
+                    ": exists and is not an averaged checkpoint; give another --output");
+  }
+  remove_leftovers(output.parent_path(), std::chrono::hours(24));
+  AtomicDirectory directory(output, AtomicDirectory::Existing::replace);
+  {
+    const ProgressLine progress(
+        {.what = "averaging " + std::to_string(weights.size()) + " checkpoints", .unit = ""});
+    average_weights(weights, ModelDirectory(directory.path()).weights());
+  }
+  save_description(directory.path(), load_description(checkpoints.back().path),
+                   load_tokenizers(checkpoints.back().path));
+  directory.commit();
+  return "mean of " + counted(std::ssize(checkpoints), "checkpoint") + ", steps " +
+         std::to_string(checkpoints.front().step) + " to " +
+         std::to_string(checkpoints.back().step) + ": " + output.string();
 }
 
 }  // namespace attn

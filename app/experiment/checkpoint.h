@@ -1,18 +1,16 @@
-// Saves and loads models, one or several to be combined: weights, resolved config and tokenizers,
-// in a self-contained directory (a checkpoint or an average). The format of the weight and
-// optimizer files is in train/checkpoint, the list of a run's checkpoints in
+// Saves, loads and averages models, one or several to be combined: weights, resolved config and
+// tokenizers, in a self-contained directory (a checkpoint or an average). The format of the weight
+// and optimizer files is in train/checkpoint, the list of a run's checkpoints in
 // train/checkpoint_store, and all file names are in app/experiment/run_directory.
 #pragma once
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/experiment/experiment.h"
-#include "app/experiment/find_checkpoint.h"
 #include "app/experiment/run_directory.h"
 #include "data/tokenizer.h"
 #include "eval/search/ensemble.h"
@@ -78,5 +76,21 @@ using LoadModel = LoadedModel(const std::filesystem::path& path, torch::Device d
                               const std::vector<Assignment>& assignments);
 LoadedEnsemble load_ensemble(std::span<const std::filesystem::path> paths, torch::Device device,
                              const std::vector<Assignment>& assignments, LoadModel* load);
+
+// Checkpoint averaging (section 6.1).
+
+struct AverageOptions {
+  std::filesystem::path run;
+  int64_t last = 5;              ///< number of scheduled checkpoints
+  std::filesystem::path output;  ///< empty: RUN/averaged
+  bool at_most = false;          ///< average fewer checkpoints if the run has fewer
+  /// Last step of a run that has ended but has no result.json yet.
+  int64_t last_step = 0;
+};
+
+/// Writes the averaged checkpoint; returns "mean of 5 checkpoints, steps 1200 to 2000:
+/// runs/tiny/averaged". Throws ConfigError if the run has fewer than `last` checkpoints (with
+/// `at_most`, none), and DataError if the output exists and is not an average.
+std::string average(const AverageOptions& options);
 
 }  // namespace attn

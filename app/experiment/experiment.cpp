@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <set>
-#include <string_view>
 
-#include "app/experiment/run_directory.h"
-#include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "app/machine/exit_report.h"
+#include "app/machine/exit.h"
 #include "app/machine/launcher.h"
 #include "base/check.h"
 #include "base/error.h"

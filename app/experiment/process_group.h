@@ -1,11 +1,10 @@
 // Training by several processes, started by mpirun or srun: how they join, agree and fail.
 #pragma once
 
-#include <exception>
 #include <functional>
 #include <string>
 
-#include "app/machine/context.h"
+#include "app/machine/device.h"
 #include "train/parallel/communicator.h"
 
 namespace attn {

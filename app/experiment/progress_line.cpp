@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>

@@ -1,9 +1,10 @@
 #include "app/experiment/resume.h"
 
 #include <algorithm>
-#include <map>
 
 #include "app/experiment/run_result.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "eval/tasks/evaluator_config.h"
 
 namespace attn {
@@ -126,9 +127,7 @@ void require_resumable(const std::filesystem::path& run, const Experiment& befor
                        const Experiment& now, std::span<const Assignment> changes) {
   auto conflicts = resume_conflicts(before, now);
   for (const Assignment& change : changes) std::erase(conflicts, change.path);
-  if (const auto facts = read_run_file(run); facts && facts->contains("data_key")) {
-    std::erase(conflicts, "data.train");
-  }
+  if (read_run_file(run).contains("data_key")) std::erase(conflicts, "data.train");
   std::erase(conflicts, "data.valid");
   if (!RunDirectory(run).has_trained()) {
     std::erase_if(conflicts, [](const std::string& path) {
@@ -172,7 +171,12 @@ Json changes_at(int64_t step, const Experiment& before, const Experiment& now) {
   return changes;
 }
 
-std::vector<std::string> row_conflicts(const std::filesystem::path& run, Experiment row) {
+std::vector<std::string> row_conflicts(const RunDirectory& run, Experiment row,
+                                       const std::string& change) {
+  const std::filesystem::path record = run.change();
+  if ((std::filesystem::exists(record) ? read_file(record) : "") != change) {
+    return {"diff or binary"};
+  }
   Experiment before = load_description(run);
   const bool finished = finished_result(run, row.train).has_value();
   for (std::string DataConfig::*model : {&DataConfig::source_model, &DataConfig::target_model}) {
@@ -206,9 +210,7 @@ std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment
                                        TextHashes& hashes) {
   std::vector<std::string> changed;
   if (!run.has_trained()) return changed;
-  const auto facts = read_run_file(run);
-  if (facts && facts->contains("texts") && facts->at("texts").is_object()) {
-    const Json& before = facts->at("texts");
+  if (const Json before = read_run_file(run).value("texts", Json()); before.is_object()) {
     const std::map<std::string, std::string> names = {{"train", now.data.train},
                                                       {"source_model", now.data.source_model},
                                                       {"target_model", now.data.target_model}};
@@ -228,6 +230,26 @@ std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment
     changed.push_back("evaluator " + config.name + " (" + text + ")");
   }
   return changed;
+}
+
+std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
+  const std::filesystem::path folder = run.checkpoints();
+  auto newest = latest_checkpoint(folder, checkpoint_files, Verified::tensors);
+  if (newest) return newest;
+  const auto is_evaluation = [](const Json& record) { return record.value("kind", "") == "eval"; };
+  const bool saved = run.has_trained() || std::filesystem::exists(best_mark(folder)) ||
+                     std::ranges::any_of(read_metrics(run), is_evaluation);  // each after a save
+  if (!saved) return {};
+  const auto damaged = list_checkpoints(folder);
+  std::string why = "there is none";
+  try {
+    if (!damaged.empty())
+      verify_checkpoint(damaged.back().path, checkpoint_files, Verified::tensors);
+  } catch (const DataError& error) {
+    why = error.what();
+  }
+  throw DataError(run.path().string() + ": was trained, but no checkpoint is complete (" + why +
+                  "); restore the missing files, or start a new run with --run");
 }
 
 }  // namespace attn

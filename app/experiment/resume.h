@@ -1,8 +1,10 @@
-// What may differ when a run is resumed: options of the config, and the texts that it reads.
+// What a run is resumed from, and what may differ: options of the config, and the texts that it
+// reads.
 #pragma once
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include "app/experiment/run_directory.h"
 #include "base/json_config.h"
 #include "data/text_hashes.h"
+#include "train/checkpoint_store.h"
 
 namespace attn {
 
@@ -45,8 +48,10 @@ Json changes_at(int64_t step, const Experiment& before, const Experiment& now);
 
 /// Paths in which the config of a trained run differs from its sweep row: result_conflicts if the
 /// run has finished, else resume_conflicts. Ignores the seed, and tokenizers that the row does not
-/// set (the sweep fills them in).
-std::vector<std::string> row_conflicts(const std::filesystem::path& run, Experiment row);
+/// set (the sweep fills them in). `change`: the content of RUN/change.txt, by which the row's
+/// program differs from the sweep's; "diff or binary" if the run has another.
+std::vector<std::string> row_conflicts(const RunDirectory& run, Experiment row,
+                                       const std::string& change = "");
 
 /// Paths ("model.heads", "eval[1].beam") of the values that differ, in the order of `before`.
 /// Arrays of different lengths differ as a whole. Options that only one config has, because a tag
@@ -64,5 +69,9 @@ std::string difference_text(const std::string& path, const Json& before, const J
 /// run that is finished according to `now`, evaluators' texts are checked, too.
 std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment& now,
                                        TextHashes& hashes);
+
+/// The newest checkpoint whose files are whole and have their checksums; std::nullopt before the
+/// first. Throws DataError if none of the checkpoints is valid, or if a run with a result has none.
+std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run);
 
 }  // namespace attn

@@ -3,20 +3,19 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <iostream>
-#include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
-#include "app/machine/shell.h"
+#include "app/machine/processes.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "train/checkpoint_store.h"
+#include "base/parse_number.h"
 
 namespace attn {
 namespace {
@@ -44,6 +43,10 @@ bool is_config_file(const Json& json) {
          std::ranges::any_of(sections, [&](const char* key) { return json.contains(key); });
 }
 
+bool is_sweep_file(const Json& json) {
+  return json.is_object() && json.contains("rows") && !json.contains("model");
+}
+
 // A sweep directory's sweep.json, which is not the sweep file that was given.
 bool is_plan(const Json& json) {
   return is_sweep_file(json) && json.contains("source") && json["source"].is_string();
@@ -69,6 +72,68 @@ std::string remedy(const fs::path& path, InputKind kind) {
   if (kind == InputKind::run) return "resume it with: attn train " + word + " --resume";
   if (kind == InputKind::sweep_directory) return "its runs are in it, ROW/seed-N";
   return "its run is " + RunDirectory::of_checkpoint(path).path().string();
+}
+
+constexpr std::array<std::string_view, 2> kNeeded = {kWeightsFile, kConfigFile};
+
+// A path such as "runs/base@best", split at the '@'.
+struct Selector {
+  RunDirectory run;
+  std::string which;
+
+  std::string text() const { return run.path().string() + "@" + which; }
+};
+
+// std::nullopt if `path` exists, or if what is before the last '@' does not.
+std::optional<Selector> selector_of(const fs::path& path) {
+  const std::string text = path.string();
+  const size_t at = text.rfind('@');
+  if (at == std::string::npos || text.find('/', at) != std::string::npos || fs::exists(path) ||
+      !fs::exists(text.substr(0, at))) {
+    return {};
+  }
+  return Selector{.run = fs::path(text.substr(0, at)), .which = text.substr(at + 1)};
+}
+
+// The newest checkpoint; std::nullopt if there is none. A damaged one is an error: scores of an
+// earlier one would be taken for those of the last. Only a resumed training continues from that.
+std::optional<fs::path> last_checkpoint(const RunDirectory& run) {
+  const auto all = list_checkpoints(run.checkpoints());
+  if (all.empty()) return {};
+  verify_checkpoint(all.back().path, kNeeded);
+  return all.back().path;
+}
+
+fs::path find_selected(const Selector& selector) {
+  const auto& [run, which] = selector;
+  if (run.has_weights()) {
+    throw ConfigError(selector.text() + ": " + run.path().string() +
+                      " is a checkpoint, not a run; leave out @" + which);
+  }
+  const auto missing = [&](const std::string& why) {
+    return DataError(selector.text() + ": " + why + "; its checkpoints are in " +
+                     run.checkpoints().string());
+  };
+  if (which == "average") {
+    if (RunDirectory(run.averaged()).has_weights()) return run.averaged();
+    throw missing("no average; create it with `attn average " + shell_word(run.path().string()) +
+                  "`");
+  }
+  if (which == "last") {
+    if (const auto last = last_checkpoint(run)) return *last;
+    throw missing("no checkpoint");
+  }
+  if (which == "best") {
+    if (const auto best = best_checkpoint(run.checkpoints())) return best->checkpoint.path;
+    throw missing("no checkpoint is marked as the best");
+  }
+  const auto step = parse_number<int64_t>(which);
+  if (!step || *step < 0) {
+    throw ConfigError(selector.text() + ": \"" + which + "\" is not best, last, average or a step");
+  }
+  const fs::path path = checkpoint_path(run.checkpoints(), *step);
+  if (!fs::exists(path)) throw missing("no checkpoint at this step");
+  return path;
 }
 
 }  // namespace
@@ -117,10 +182,6 @@ RunLock::~RunLock() {
   ::close(file_);
 }
 
-bool is_sweep_file(const Json& json) {
-  return json.is_object() && json.contains("rows") && !json.contains("model");
-}
-
 InputKind kind_of(const fs::path& path) {
   if (!fs::is_directory(path)) {
     const Json json = json_of(path);
@@ -152,6 +213,25 @@ void require_place(const fs::path& directory, InputKind kind) {
   if (fs::is_directory(directory) && (written || fs::is_empty(directory))) return;
   throw ConfigError(directory.string() + ": exists and is not " + noun_of(kind) +
                     "; give another directory with --run");
+}
+
+fs::path find_checkpoint(const fs::path& path) {
+  if (const auto selector = selector_of(path)) return find_selected(*selector);
+  const RunDirectory run(path);
+  if (run.has_weights()) return path;
+  const ModelDirectory averaged(run.averaged());
+  if (averaged.has_weights()) return averaged.path();
+  if (!fs::exists(path)) throw DataError(path.string() + ": no such run or checkpoint");
+  require_input(path, {InputKind::run, InputKind::checkpoint});
+  if (!fs::is_directory(path)) {
+    throw DataError(path.string() +
+                    ": a file; give the directory of a run or checkpoint, and a text with --input "
+                    "or on standard input");
+  }
+  if (const auto best = best_checkpoint(run.checkpoints())) return best->checkpoint.path;
+  if (const auto last = last_checkpoint(run)) return *last;
+  throw DataError(path.string() + ": neither a checkpoint (no " + std::string(kWeightsFile) +
+                  ") nor a run with checkpoints; train one with `attn train`");
 }
 
 }  // namespace attn

@@ -105,9 +105,6 @@ enum class InputKind { other, config, sweep, run, sweep_directory, checkpoint };
 /// `sweep_directory`: or its sweep.json. `other` includes what does not exist.
 InputKind kind_of(const std::filesystem::path& path);
 
-/// Whether the JSON is a sweep.
-bool is_sweep_file(const Json& json);
-
 /// Throws ConfigError if the path is of a kind other than these, which says what to do with it.
 /// Says nothing of `other`: whoever reads it does.
 void require_input(const std::filesystem::path& path, const std::vector<InputKind>& expected);
@@ -115,5 +112,15 @@ void require_input(const std::filesystem::path& path, const std::vector<InputKin
 /// Throws ConfigError if a run or a sweep cannot be written into `directory`: it exists, is not
 /// empty, and attn has not written it.
 void require_place(const std::filesystem::path& directory, InputKind kind);
+
+/// Help text of the model argument.
+inline constexpr const char* kModelArgument =
+    "run, RUN@best, RUN@last, RUN@average, RUN@STEP, or checkpoint directory; for a run: the "
+    "average if it exists, else the best checkpoint, else the last";
+
+/// The checkpoint directory to load for `path`: a checkpoint itself, RUN@best, RUN@last,
+/// RUN@average or RUN@STEP, or for a run the average if it exists, else the best checkpoint, else
+/// the last. Throws ConfigError or DataError.
+std::filesystem::path find_checkpoint(const std::filesystem::path& path);
 
 }  // namespace attn

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <fstream>
-#include <set>
+#include <iostream>
 
 #include "app/experiment/experiment.h"
-#include "app/experiment/run_directory.h"
+#include "app/machine/processes.h"
+#include "app/machine/version.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -62,6 +63,10 @@ std::optional<std::string> logged_failure(const fs::path& log) {
   return line.substr(kFailed.size());
 }
 
+fs::path ledger_of(const std::string& set) {
+  return set + ".ledger.jsonl";
+}
+
 }  // namespace
 
 std::optional<double> RunResult::score(const std::string& evaluator, const std::string& key) const {
@@ -94,31 +99,27 @@ std::optional<RunResult> finished_result(const RunDirectory& run, const TrainCon
   return stopped_early ? result : std::nullopt;
 }
 
-std::optional<Json> read_run_file(const RunDirectory& run) {
+Json read_run_file(const RunDirectory& run) {
   const fs::path path = run.run_file();
-  if (!fs::exists(path)) return {};
+  if (!fs::exists(path)) return Json::object();
   return use_written(path, [](Json json) {
     if (!json.is_object()) throw ConfigError("expected an object");
     return json;
   });
 }
 
-std::string as_read(const RunDirectory& run) {
+std::string as_read(const Json& facts, const std::optional<RunResult>& result) {
   std::set<std::string> names;
-  const auto facts = read_run_file(run);
-  for (const Json& name : facts ? facts->value(kAsRead, Json()) : Json()) {
+  for (const Json& name : facts.value(kAsRead, Json())) {
     if (name.is_string()) names.insert(name.get<std::string>());
   }
-  if (const auto result = read_result(run)) {
-    names.insert(result->as_read.begin(), result->as_read.end());
-  }
+  if (result) names.insert(result->as_read.begin(), result->as_read.end());
   return joined(names, ", ");
 }
 
-std::string changes_of(const RunDirectory& run) {
+std::string changes_of(const Json& facts) {
   std::string list;
-  const auto facts = read_run_file(run);
-  for (const Json& change : facts ? facts->value(kChanges, Json()) : Json()) {
+  for (const Json& change : facts.value(kChanges, Json())) {
     if (!change.is_object() || !change.contains("option") || !change["option"].is_string())
       continue;
     list += (list.empty() ? "" : ", ") + change.value("option", "") + " " +
@@ -128,8 +129,8 @@ std::string changes_of(const RunDirectory& run) {
 }
 
 std::optional<int64_t> recorded(const RunDirectory& run, const char* key, int64_t max) {
-  const auto facts = run.has_trained() ? read_run_file(run) : std::nullopt;
-  const auto count = facts ? number_at(*facts, key) : std::nullopt;
+  if (!run.has_trained()) return {};
+  const auto count = number_at(read_run_file(run), key);
   if (!count || *count < 1 || *count > static_cast<double>(max)) return {};
   return static_cast<int64_t>(*count);
 }
@@ -221,6 +222,52 @@ std::optional<std::string> failure_of(const fs::path& run) {
   const auto written = fs::last_write_time(own, none);
   const bool resumed = !none && written > fs::last_write_time(outer, none);
   return resumed && !none ? std::nullopt : logged_failure(outer);
+}
+
+void count_scoring(const EvaluatorConfig& config, const DataConfig& data,
+                   const std::string& text_key, const RunDirectory& run,
+                   std::optional<int64_t> step) {
+  if (!config.test) return;
+  const std::string& set = config.text(data);
+  const Json facts = read_run_file(run);
+  const Json line = {{"text", text_key},
+                     {"evaluator", config.name},
+                     {"run", fs::weakly_canonical(run.path()).string()},
+                     {"started", facts.value("started", "")},  // tells runs of one directory apart
+                     {"step", step ? Json(*step) : Json()},
+                     {"commit", version().commit}};
+  std::ofstream out(ledger_of(set), std::ios::app);  // one write: processes may append at a time
+  out << line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" << std::flush;
+  if (!out) std::cerr << ledger_of(set).string() << ": cannot be written: a scoring is missing\n";
+}
+
+TestScorings scorings_in_ledger(const std::string& set, const std::string& text_key) {
+  TestScorings all{.set = set};
+  if (!fs::exists(ledger_of(set))) return all;
+  for (const std::string& text : read_lines(ledger_of(set))) {
+    const Json line = Json::parse(text, nullptr, false);
+    if (!line.is_object() || line.value("text", Json()) != text_key) continue;
+    ++all.times;
+    all.runs.insert(line.value("run", Json()).dump() + line.value("started", Json()).dump());
+  }
+  return all;
+}
+
+void require_unsealed(std::span<const EvaluatorConfig> evaluators) {
+  const std::string built = version().commit, commit = built.substr(0, built.find('+'));
+  for (const EvaluatorConfig& config : evaluators) {
+    if (config.sealed.empty()) continue;
+    const fs::path rule = fs::absolute(config.sealed);
+    const std::string git = "git -C " + shell_quoted(rule.parent_path().string());
+    const std::string name = shell_quoted(rule.filename().string());
+    const std::string in_commit = git + " cat-file -e " + commit + ":./" + name + " && ";
+    if (output_of(in_commit + git + " diff --quiet " + commit + " -- " + name).exit_code == 0) {
+      continue;
+    }
+    throw ConfigError("eval: " + config.name + ": the test set is sealed, and " + config.sealed +
+                      " is not, as it stands, in the commit of this build (" + commit +
+                      "); commit it, then build again");
+  }
 }
 
 }  // namespace attn

@@ -8,12 +8,14 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <stdexcept>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "app/experiment/run_directory.h"
 #include "base/json_config.h"
+#include "eval/tasks/evaluator_config.h"
 #include "train/config.h"
 
 namespace attn {
@@ -23,11 +25,10 @@ struct ModelConfig;
 struct VocabularySizes;
 
 /// Keys in run.json: processes with which the run was started, and threads of each; fp32 or bf16;
-/// trainable parameters; ClassRule::row_step of a run on a GPU.
+/// ClassRule::row_step of a run on a GPU.
 inline constexpr const char* kProcesses = "processes";
 inline constexpr const char* kThreads = "threads";
 inline constexpr const char* kPrecision = "precision";
-inline constexpr const char* kParameters = "parameters";
 inline constexpr const char* kRowStep = "row_step";
 
 /// Key in run.json and result.json: the fast paths that were off because their formula was edited.
@@ -45,12 +46,8 @@ struct EnumNames<RunEnd> {
       {{RunEnd::steps, "steps"}, {RunEnd::patience, "patience"}, {RunEnd::diverged, "diverged"}});
 };
 
-/// Thrown at the end of a run that diverged: its perplexity is not finite, or more than 20,000
-/// times that of a uniform guess. Its result is written.
-class Diverged : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+/// What to do about a run that diverged: its perplexity is not finite, or more than 20,000 times
+/// that of a uniform guess.
 inline constexpr const char* kDivergedRemedy =
     "train a new run (--run) with a lower train.learning_rate, a longer train.warmup or "
     "train.clip_norm";
@@ -120,16 +117,16 @@ std::optional<RunResult> read_result(const RunDirectory& run);
 /// DataError for an invalid file.
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config);
 
-/// The content of RUN/run.json; std::nullopt if it does not exist. Throws DataError.
-std::optional<Json> read_run_file(const RunDirectory& run);
+/// The content of RUN/run.json; an empty object if it does not exist. Throws DataError.
+Json read_run_file(const RunDirectory& run);
 
-/// "attention, norm": the fast paths that were off when the run was started or finished, because
-/// their formula was edited; "" for none. Throws DataError.
-std::string as_read(const RunDirectory& run);
+/// "attention, norm": the fast paths that were off when a run was started, by its run.json, or
+/// finished, because their formula was edited; "" for none.
+std::string as_read(const Json& facts, const std::optional<RunResult>& result);
 
-/// "train.learning_rate 0.0003 from step 300": the options changed while the run was trained; ""
-/// for none. Throws DataError.
-std::string changes_of(const RunDirectory& run);
+/// "train.learning_rate 0.0003 from step 300": the options changed while a run was trained, by its
+/// run.json; "" for none.
+std::string changes_of(const Json& facts);
 
 /// The number from 1 to `max` under `key` in the run.json of a run that has a checkpoint or a
 /// result; std::nullopt if unknown. Throws ConfigError or DataError.
@@ -165,5 +162,25 @@ void log_failure(const std::filesystem::path& log, const std::string& why) noexc
 /// (seed-1.log), where the sweep records exits such as a kill by the out-of-memory killer.
 /// std::nullopt if the run has not failed or was resumed.
 std::optional<std::string> failure_of(const std::filesystem::path& run);
+
+// The ledger of test sets: how often a set that is marked "test" was scored, and by how many runs.
+
+struct TestScorings {
+  std::string set;  ///< its prefix or file
+  int64_t times = 0;
+  std::set<std::string> runs;  ///< that were scored
+};
+
+/// Counts a scoring of a set that is marked "test" in the ledger beside it, SET.ledger.jsonl, by
+/// the key of its content. `step`: of the run's training.
+void count_scoring(const EvaluatorConfig& config, const DataConfig& data,
+                   const std::string& text_key, const RunDirectory& run,
+                   std::optional<int64_t> step);
+
+TestScorings scorings_in_ledger(const std::string& set, const std::string& text_key);
+
+/// Throws ConfigError if the rule of an evaluator ("sealed") is not, as it stands, in the commit of
+/// which this program was built.
+void require_unsealed(std::span<const EvaluatorConfig> evaluators);
 
 }  // namespace attn

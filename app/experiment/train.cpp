@@ -1,4 +1,3 @@
-#include "app/experiment/train.h"
 
 #include <iostream>
 #include <memory>
@@ -9,10 +8,9 @@
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/test_ledger.h"
 #include "app/experiment/training_run.h"
-#include "app/machine/shell.h"
-#include "app/machine/signals.h"
+#include "app/machine/exit.h"
+#include "app/machine/processes.h"
 #include "app/machine/version.h"
 #include "base/error.h"
 #include "base/format.h"

@@ -2,21 +2,17 @@
 
 #include <chrono>
 #include <cmath>
+#include <stdexcept>
 
-#include "app/experiment/average.h"
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/test_ledger.h"
-#include "app/machine/device.h"
-#include "app/machine/exit_report.h"
-#include "app/machine/signals.h"
+#include "app/machine/exit.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
 #include "base/stop_signal.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
-#include "train/checkpoint_store.h"
 
 namespace attn {
 namespace fs = std::filesystem;
@@ -267,9 +263,9 @@ void TrainingRun::write_result_file() {
   metrics_->sync();  // result.json ends the run: nobody would score the average again
   attn::write_result(directory_, result);
   if (diverged.empty()) return;
-  throw Diverged(directory_.path().string() + ": diverged: " + diverged +
-                 ", that of a uniform guess " + std::to_string(vocabulary.target) + "; " +
-                 kDivergedRemedy);
+  throw std::runtime_error(directory_.path().string() + ": diverged: " + diverged +
+                           ", that of a uniform guess " + std::to_string(vocabulary.target) + "; " +
+                           kDivergedRemedy);
 }
 
 void TrainingRun::log_interval(const TrainingInterval& interval) {

@@ -1,12 +1,10 @@
 // The first part of a TrainingRun: what it needs before it trains.
 #include <atomic>
 #include <cmath>
-#include <optional>
 #include <set>
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/initial_model.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
@@ -77,14 +75,6 @@ StreamPosition translated(const StreamPosition& position, BatchStream& former, B
   StreamPosition there = now.position();
   there.batch = position.batch * now.chunk_batches() / former.chunk_batches();
   return there;
-}
-
-void require_same_text(const Json& started, uint64_t key, const std::string& text) {
-  const auto found = started.find("data_key");
-  if (found == started.end() || *found == Json(key)) return;
-  throw DataError(text +
-                  ": the training text has changed since the run was started; start a new run for "
-                  "it");
 }
 
 }  // namespace
@@ -282,28 +272,18 @@ bool TrainingRun::deciding_text_changed() {
   return true;
 }
 
-// Writes run.json of a new run, and logs the model.
-void TrainingRun::write_run_info() {
-  const auto started = step() > 0 ? read_run_file(directory_) : std::nullopt;
-  if (started) {
-    require_same_text(*started, corpus_->key(), experiment_.data.train);
-  } else {
-    write_run_file();
-  }
-  progress_->log(model_line());
-}
-
 void TrainingRun::record_changes() {
-  auto run = newest_ ? read_run_file(directory_) : std::nullopt;
-  if (!run) return;
+  Json run = newest_ ? read_run_file(directory_) : Json::object();
+  if (run.empty()) return;
+  const Json former = run.value(kChanges, Json::array());
   Json kept = Json::array();
-  for (const Json& change : run->value(kChanges, Json::array())) {
+  for (const Json& change : former) {
     if (step_of(change) < step()) kept.push_back(change);
   }
   kept.insert(kept.end(), changes_.begin(), changes_.end());
-  if (kept == run->value(kChanges, Json::array())) return;
-  (*run)[kChanges] = kept;
-  write_file_atomically(directory_.run_file(), run->dump(2) + "\n");
+  if (kept == former) return;
+  run[kChanges] = kept;
+  write_file_atomically(directory_.run_file(), run.dump(2) + "\n");
   for (const Json& change : changes_) {
     const std::string option = change["option"], before = change["before"].dump(),
                       after = change["after"].dump();
@@ -316,7 +296,16 @@ void TrainingRun::record_changes() {
   }
 }
 
-void TrainingRun::write_run_file() {
+// Writes run.json of a new run, and logs the model.
+void TrainingRun::write_run_info() {
+  progress_->log(model_line());
+  const Json started = step() > 0 ? read_run_file(directory_) : Json::object();
+  if (!started.empty()) {
+    if (started.value("data_key", Json(corpus_->key())) == Json(corpus_->key())) return;
+    throw DataError(experiment_.data.train +
+                    ": the training text has changed since the run was started; start a new run "
+                    "for it");
+  }
   const VocabularySizes& vocabulary = model_->sizes();
   Json run = provenance(context_);
   run[kPrecision] =
@@ -324,7 +313,7 @@ void TrainingRun::write_run_file() {
   run[kProcesses] = world_.size();
   if (const auto& classes = trainer_->classes()) run[kRowStep] = classes->row_step;
   if (const auto paths = paths_as_read(); !paths.empty()) run[kAsRead] = paths;
-  run[kParameters] = parameter_count(experiment_.model, vocabulary);
+  run["parameters"] = parameter_count(experiment_.model, vocabulary);
   run["vocabulary"] = {{"source", vocabulary.source}, {"target", vocabulary.target}};
   run["pairs"] = corpus_->size();
   run["data_key"] = corpus_->key();

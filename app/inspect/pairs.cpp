@@ -9,7 +9,6 @@
 #include "data/parsing/penn_tokenize.h"
 #include "data/parsing/treebank.h"
 #include "eval/search/batched_search.h"
-#include "eval/tasks/forced_decoding.h"
 #include "eval/tasks/parser.h"
 
 namespace attn {
@@ -24,56 +23,39 @@ std::string read_as_input(const LoadedModel& loaded, const std::string& line) {
   return is_parser(loaded) ? joined(tokenized_words(line)) : line;
 }
 
-ScoredPair source_of(const LoadedModel& loaded, const std::string& line) {
-  return scored_pair(loaded.tokenizers, read_as_input(loaded, line), "");
-}
-
-std::vector<int32_t> tree_tokens(const LoadedModel& loaded, const Tree& tree) {
-  const Tokenizer& symbols = *loaded.tokenizers.target;
+// The symbols of a tree, which a parser has on its target side.
+std::string symbols_of(const LoadedModel& loaded, const Tree& tree) {
   const TreeForm form = loaded.experiment.data.tree_form;
-  return symbols.encode(joined(linearize(bare_tree(tree), form, vocabulary_labels(symbols, form))));
+  return joined(
+      linearize(bare_tree(tree), form, vocabulary_labels(*loaded.tokenizers.target, form)));
 }
 
-// The target side of a parser: trees over the words of the lines.
-std::vector<std::vector<int32_t>> read_tree_targets(const LoadedModel& loaded,
-                                                    std::span<const std::string> source,
-                                                    const std::filesystem::path& path) {
-  std::vector<std::vector<int32_t>> targets;
-  for (const Tree& tree : read_trees(path, tree_options(loaded.experiment.data))) {
-    if (targets.size() < source.size() &&
-        tree_words(tree) != tokenized_words(source[targets.size()])) {
-      throw DataError(path.string() + ": tree " + std::to_string(targets.size() + 1) +
-                      " does not match the words of its source line");
-    }
-    targets.push_back(tree_tokens(loaded, tree));
-  }
-  return targets;
-}
-
-struct Targets {
-  std::vector<std::vector<int32_t>> tokens;
-  std::vector<std::string> lines;  // empty for a parser
-};
-
-Targets read_targets(const LoadedModel& loaded, std::span<const std::string> source,
-                     const std::filesystem::path& path) {
-  Targets targets;
-  if (is_parser(loaded)) {
-    targets.tokens = read_tree_targets(loaded, source, path);
+// The target side as text: lines, or for a parser the symbols of trees over the words of the
+// source.
+std::vector<std::string> target_lines(const LoadedModel& loaded,
+                                      std::span<const std::string> source,
+                                      const std::filesystem::path& path) {
+  std::vector<std::string> lines;
+  if (!is_parser(loaded)) {
+    lines = read_utf8_lines(path);
   } else {
-    targets.lines = read_utf8_lines(path);
-    for (const std::string& line : targets.lines) {
-      targets.tokens.push_back(loaded.tokenizers.target->encode(line));
+    for (const Tree& tree : read_trees(path, tree_options(loaded.experiment.data))) {
+      const size_t i = lines.size();
+      if (i < source.size() && tree_words(tree) != tokenized_words(source[i])) {
+        throw DataError(path.string() + ": tree " + std::to_string(i + 1) +
+                        " does not match the words of its source line");
+      }
+      lines.push_back(symbols_of(loaded, tree));
     }
   }
-  if (targets.tokens.size() == source.size()) return targets;
-  throw DataError(path.string() + ": has " + counted(std::ssize(targets.tokens), "sentence") +
+  if (lines.size() == source.size()) return lines;
+  throw DataError(path.string() + ": has " + counted(std::ssize(lines), "sentence") +
                   ", the source " + std::to_string(source.size()));
 }
 
 // Adds a pair, or counts it as left out.
-void select(SelectedPairs& selected, size_t line, ScoredPair pair, const LoadedModel& loaded,
-            const PairLimits& limits) {
+void select(SelectedPairs& selected, size_t line, ScoredPair pair, PairTexts texts,
+            const LoadedModel& loaded, const PairLimits& limits) {
   const int64_t positions = loaded.model->max_length().value_or(limits.max_tokens + 1);
   const auto limit = static_cast<size_t>(std::min(limits.max_tokens, positions - 1));
   if (pair.source.empty() || pair.source.size() > limit || pair.target.size() > limit) {
@@ -81,6 +63,7 @@ void select(SelectedPairs& selected, size_t line, ScoredPair pair, const LoadedM
     return;
   }
   selected.pairs.push_back(std::move(pair));
+  selected.texts.push_back(std::move(texts));
   selected.lines.push_back(line);
 }
 
@@ -108,7 +91,7 @@ std::vector<std::vector<int32_t>> parsed(LoadedModel& loaded, std::span<const st
   for (const std::string& line : lines) sentences.push_back(tokenized_words(line));
   std::vector<std::vector<int32_t>> targets;
   for (const auto& nbest : parser.parse(sentences)) {
-    targets.push_back(tree_tokens(loaded, nbest.front().tree));
+    targets.push_back(loaded.tokenizers.target->encode(symbols_of(loaded, nbest.front().tree)));
   }
   return targets;
 }
@@ -117,28 +100,22 @@ std::vector<std::vector<int32_t>> parsed(LoadedModel& loaded, std::span<const st
 
 SelectedPairs reference_pairs(const LoadedModel& loaded, std::span<const std::string> source,
                               const std::filesystem::path& target, const PairLimits& limits) {
-  Targets targets = read_targets(loaded, source, target);
+  const std::vector<std::string> targets = target_lines(loaded, source, target);
   SelectedPairs selected;
-  const size_t lines = std::min(source.size(), static_cast<size_t>(limits.lines));
-  for (size_t i = 0; i < lines; ++i) {
-    ScoredPair pair = source_of(loaded, source[i]);
-    pair.target = std::move(targets.tokens[i]);
-    select(selected, i, std::move(pair), loaded, limits);
-  }
-  for (const size_t line : selected.lines) {
-    selected.texts.push_back({read_as_input(loaded, source[line]),
-                              targets.lines.empty() ? "" : std::move(targets.lines[line])});
+  for (size_t i = 0; i < std::min(source.size(), static_cast<size_t>(limits.lines)); ++i) {
+    const PairTexts texts{read_as_input(loaded, source[i]), targets[i]};
+    select(selected, i, scored_pair(loaded.tokenizers, texts.source, texts.target), texts, loaded,
+           limits);
   }
   return selected;
 }
 
 SelectedPairs decoded_pairs(LoadedModel& loaded, std::span<const std::string> source,
                             const PairLimits& limits) {
-  source = source.first(std::min(source.size(), static_cast<size_t>(limits.lines)));
-  // Long sentences are not searched.
-  SelectedPairs sources;
-  for (size_t i = 0; i < source.size(); ++i) {
-    select(sources, i, source_of(loaded, source[i]), loaded, limits);
+  SelectedPairs sources;  // long sentences are not searched
+  for (size_t i = 0; i < std::min(source.size(), static_cast<size_t>(limits.lines)); ++i) {
+    const PairTexts texts{read_as_input(loaded, source[i]), ""};
+    select(sources, i, scored_pair(loaded.tokenizers, texts.source, ""), texts, loaded, limits);
   }
   std::vector<std::string> lines;
   for (const size_t line : sources.lines) lines.push_back(source[line]);
@@ -146,10 +123,8 @@ SelectedPairs decoded_pairs(LoadedModel& loaded, std::span<const std::string> so
   SelectedPairs selected{.pairs = {}, .texts = {}, .lines = {}, .left_out = sources.left_out};
   for (size_t i = 0; i < targets.size(); ++i) {
     sources.pairs[i].target = std::move(targets[i]);
-    select(selected, sources.lines[i], std::move(sources.pairs[i]), loaded, limits);
-  }
-  for (const size_t line : selected.lines) {
-    selected.texts.push_back({read_as_input(loaded, source[line]), ""});
+    select(selected, sources.lines[i], std::move(sources.pairs[i]), sources.texts[i], loaded,
+           limits);
   }
   return selected;
 }

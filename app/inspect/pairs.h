@@ -18,7 +18,7 @@ struct PairLimits {
   int64_t max_tokens = 128;  ///< on either side, BOS and EOS not counted
 };
 
-/// The texts of a pair as they were read; empty: symbols of a tree, or the model's own output.
+/// The texts of a pair as they were read, a tree as its symbols; empty: the model's own output.
 struct PairTexts {
   std::string source, target;
 };

@@ -15,7 +15,6 @@
 #include "base/stop_signal.h"
 #include "kernels/compute_scope.h"
 #include "kernels/cpu/instructions.h"
-#include "kernels/libtorch.h"
 #include "kernels/ops/linear.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-#include "app/machine/exit_report.h"
+#include "app/machine/exit.h"
 
 #include <exception>
 #include <filesystem>

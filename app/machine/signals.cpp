@@ -1,14 +1,10 @@
-#include "app/machine/signals.h"
+#include "app/machine/exit.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
-#include <system_error>
-#include <utility>
 
-#include "base/error.h"
 #include "base/stop_signal.h"
 
 namespace attn {

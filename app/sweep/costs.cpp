@@ -3,20 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
+#include <iostream>
 #include <numeric>
-#include <string>
-#include <vector>
 
 #include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
-#include "app/machine/signals.h"
-#include "app/sweep/processes.h"
+#include "app/machine/exit.h"
+#include "app/machine/processes.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
-#include "model/size.h"
 #include "report/table.h"
 
 namespace attn {
@@ -62,7 +59,7 @@ bool disagrees(const PlannedRow& row, int64_t vocabulary) {
 std::string differences(const PlannedRow& row) {
   constexpr size_t kMaxValueLength = 24;
   const auto values = values_by_path(write_config(row.experiment));
-  std::string text = row.change ? row.change->label() : "";
+  std::string text = row.change ? row.change->label : "";
   for (const std::string& path : row.changed) {
     const auto value = values.find(path);
     text += text.empty() ? "" : "  ";
@@ -103,7 +100,7 @@ void print_rows(const SweepPlan& plan, const std::vector<std::optional<RowCost>>
                           cost ? format("%.1f GB", cost->memory / 1e9) : "?",
                           differences(row) + (note.empty() ? "" : " (" + note + ")")});
   }
-  std::printf("%s\n", to_markdown(table).c_str());
+  std::cout << to_markdown(table) << "\n";
 }
 
 // Seconds until the last run ends, each started in its turn as soon as one of `jobs` is free.
@@ -116,35 +113,35 @@ double makespan(const std::vector<double>& runs, int64_t jobs) {
 void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
                   int64_t jobs) {
   double flops = 0.0;
-  int64_t finished = 0;
   std::vector<double> seconds, unfinished;
   for (const size_t i : start_order(plan)) {
-    const PlannedRun& run = plan.runs[i];
-    finished += run.finished ? 1 : 0;
-    const auto& cost = costs[run.row];
+    const auto& cost = costs[plan.runs[i].row];
     if (!cost) continue;
     flops += cost->flops;
     seconds.push_back(cost->seconds);
-    if (!run.finished) unfinished.push_back(cost->seconds);
+    if (!plan.runs[i].finished) unfinished.push_back(cost->seconds);
   }
-  std::printf("%zu runs", plan.runs.size());
+  std::cout << plan.runs.size() << " runs";
   if (flops > 0) {
-    std::printf(", %.2g FLOPs, %s with %lld at a time", flops,
-                duration_text(makespan(seconds, jobs)).c_str(), static_cast<long long>(jobs));
+    std::cout << format(", %.2g FLOPs, ", flops) << duration_text(makespan(seconds, jobs))
+              << " with " << jobs << " at a time";
   }
-  std::printf(", in %s\n", plan.directory.c_str());
+  std::cout << ", in " << plan.directory.string() << "\n";
+  const auto finished = std::ranges::count(plan.runs, true, &PlannedRun::finished);
   if (finished > 0) {
-    std::printf("(%lld of the runs %s finished", static_cast<long long>(finished),
-                finished == 1 ? "is" : "are");
-    if (flops > 0) {
-      std::printf("; the others take %s", duration_text(makespan(unfinished, jobs)).c_str());
-    }
-    std::printf(")\n");
+    std::cout << "(" << finished << " of the runs " << (finished == 1 ? "is" : "are")
+              << " finished";
+    if (flops > 0) std::cout << "; the others take " << duration_text(makespan(unfinished, jobs));
+    std::cout << ")\n";
   }
   if (plan.file.paper_vocabulary > 0) {
-    std::printf("(parameters with a vocabulary of %lld, as in the paper)\n",
-                static_cast<long long>(plan.file.paper_vocabulary));
+    std::cout << "(parameters with a vocabulary of " << plan.file.paper_vocabulary
+              << ", as in the paper)\n";
   }
+}
+
+const PlannedRow& first_selected(const SweepPlan& plan) {
+  return *std::ranges::find_if(plan.rows, &PlannedRow::selected);
 }
 
 // Trains the first selected row (`attn bench step`, in a process of its own). After a stop signal
@@ -153,15 +150,16 @@ StepBenchmark measure_first_row(const SweepPlan& plan, const SweepMachine& machi
                                 double seconds) {
   const ScratchDirectory scratch("attn-dry-run");  // for config and encoded text
   const fs::path config = scratch.path() / "config.json", output = scratch.path() / "out.json";
-  const auto row = std::ranges::find_if(plan.rows, &PlannedRow::selected);
-  write_file_atomically(config, write_config(row->experiment).dump());
+  const PlannedRow& row = first_selected(plan);
+  Experiment experiment = row.experiment;
+  experiment.data.cache = (scratch.path() / "cache").string();
+  write_file_atomically(config, write_config(experiment).dump());
   const int64_t threads = std::max<int64_t>(machine.cores / std::max<int64_t>(machine.jobs, 1), 1);
-  const ProgressLine progress({.what = "measuring " + row->name, .unit = ""});
+  const ProgressLine progress({.what = "measuring " + row.name, .unit = ""});
   const ProcessEnd end = wait_or_kill(
       start_process({.arguments = {program_path().string(), "--device", machine.device, "--threads",
                                    std::to_string(threads), "bench", "step", config.string(),
-                                   "--json", "--seconds", std::to_string(seconds), "--cache",
-                                   (scratch.path() / "cache").string(), "--vocabulary",
+                                   "--json", "--seconds", std::to_string(seconds), "--vocabulary",
                                    std::to_string(plan.file.paper_vocabulary)},
                      .environment = {},
                      .output = output}));
@@ -170,23 +168,29 @@ StepBenchmark measure_first_row(const SweepPlan& plan, const SweepMachine& machi
   const size_t begin = text.find('{');
   if (end.exit_code != 0 || begin == std::string::npos) {
     const size_t last = text.find_last_not_of('\n');
-    throw DataError("row " + row->name + " was not measured: " + describe(end) + ": " +
-                    text.substr(0, last == std::string::npos ? 0 : last + 1));
+    throw DataError("row " + row.name + " was not measured: " + describe(end) + ": " +
+                    text.substr(0, last + 1));
   }
   StepBenchmark result;
   read_config(result, parse_json(text.substr(begin), output.string()));
   return result;
 }
 
-int64_t fitting_jobs(const SweepPlan& plan, const StepBenchmark& base,
-                     const SweepMachine& machine) {
-  const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
-  double largest = 0.0;
-  for (const PlannedRow& row : plan.rows) {
-    if (!row.selected) continue;
-    largest = std::max(largest, scaled_cost(row.experiment, first->experiment, base).memory);
+// Of the selected rows; `measured`: the experiment of the benchmark.
+std::vector<std::optional<RowCost>> row_costs(const SweepPlan& plan, const Experiment& measured,
+                                              const StepBenchmark& base) {
+  std::vector<std::optional<RowCost>> costs(plan.rows.size());
+  for (size_t i = 0; i < plan.rows.size(); ++i) {
+    if (plan.rows[i].selected) costs[i] = scaled_cost(plan.rows[i].experiment, measured, base);
   }
-  return std::min(jobs_that_fit(base.device_memory, largest, machine.gpus, machine.cores),
+  return costs;
+}
+
+int64_t fitting_jobs(const SweepPlan& plan, const std::vector<std::optional<RowCost>>& costs,
+                     double device_memory, const SweepMachine& machine) {
+  double largest = 0.0;
+  for (const auto& cost : costs) largest = std::max(largest, cost ? cost->memory : 0.0);
+  return std::min(jobs_that_fit(device_memory, largest, machine.gpus, machine.cores),
                   static_cast<int64_t>(plan.runs.size()));
 }
 
@@ -227,8 +231,11 @@ RowCost scaled_cost(const Experiment& row, const Experiment& measured, const Ste
   cost.flops = static_cast<double>(row.train.steps) * base.flops_per_update * ratio;
   const double evaluations = evaluation_flops(row, sizes, base.tokens_per_pair, kEvaluationLines);
   cost.seconds = (cost.flops + evaluations) / base.flops_per_second;
-  const double fixed = static_cast<double>(cost.parameters * row.train.bytes_per_parameter());
-  cost.memory = fixed + std::max(base.memory - base.fixed_memory, 0.0) * std::sqrt(ratio);
+  const auto fixed = [](const Experiment& of, int64_t parameters) {
+    return static_cast<double>(parameters * of.train.bytes_per_parameter());
+  };
+  const double moving = std::max(base.memory - fixed(measured, base.parameters), 0.0);
+  cost.memory = fixed(row, cost.parameters) + moving * std::sqrt(ratio);
   return cost;
 }
 
@@ -240,13 +247,16 @@ int64_t jobs_that_fit(double device_memory, double largest, int64_t gpus, int64_
 }
 
 int64_t jobs_on_gpus(const SweepPlan& plan, const SweepMachine& machine, double seconds) {
-  return fitting_jobs(plan, measure_first_row(plan, machine, seconds), machine);
-}
-
-double run_flops(const PlannedRun& run) {
-  const int64_t vocabulary = run.experiment.data.vocab_size;
-  return static_cast<double>(run.experiment.train.steps) *
-         update_flops(run.experiment, {vocabulary, vocabulary});
+  int64_t jobs = machine.gpus;
+  try {
+    const StepBenchmark base = measure_first_row(plan, machine, seconds);
+    const auto costs = row_costs(plan, first_selected(plan).experiment, base);
+    jobs = fitting_jobs(plan, costs, base.device_memory, machine);
+  } catch (const DataError& error) {  // which the row's run will say, too
+    std::cerr << error.what() << "\n";
+  }
+  std::cerr << counted(jobs, "run") << " at a time, by memory and cores (--jobs)\n";
+  return jobs;
 }
 
 std::vector<size_t> start_order(const SweepPlan& plan) {
@@ -255,7 +265,10 @@ std::vector<size_t> start_order(const SweepPlan& plan) {
   std::vector<double> flops;
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     seed[i] = seeds[plan.runs[i].row]++;
-    flops.push_back(run_flops(plan.runs[i]));
+    const Experiment& experiment = plan.runs[i].experiment;
+    const int64_t vocabulary = experiment.data.vocab_size;
+    flops.push_back(static_cast<double>(experiment.train.steps) *
+                    update_flops(experiment, {vocabulary, vocabulary}));
   }
   std::vector<size_t> order(plan.runs.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -287,28 +300,23 @@ void dry_run(const SweepPlan& plan, const std::optional<SweepPlan>& trials,
   if (seconds) {
     const StepBenchmark base = measure_first_row(plan, machine, *seconds);
     if (stop_requested()) return;
-    if (jobs == 0) jobs = fitting_jobs(plan, base, machine);
-    const auto first = std::ranges::find_if(plan.rows, &PlannedRow::selected);
-    for (size_t i = 0; i < plan.rows.size(); ++i) {
-      if (!plan.rows[i].selected) continue;
-      costs[i] = scaled_cost(plan.rows[i].experiment, first->experiment, base);
-    }
-    for (size_t i = 0; i < trial_costs.size(); ++i) {
-      trial_costs[i] = scaled_cost(trials->rows[i].experiment, first->experiment, base);
-    }
-    note = "(times and memory: " + first->name + " alone on its threads for " +
+    const PlannedRow& first = first_selected(plan);
+    costs = row_costs(plan, first.experiment, base);
+    if (trials) trial_costs = row_costs(*trials, first.experiment, base);
+    if (jobs == 0) jobs = fitting_jobs(plan, costs, base.device_memory, machine);
+    note = "(times and memory: " + first.name + " alone on its threads for " +
            format("%g", *seconds) + " s, the other rows by their FLOPs" +
-           (base.real_data ? ")" : "; on synthetic pairs, since the training text is missing)");
+           (base.real_data ? ")\n" : "; on synthetic pairs, since the training text is missing)\n");
   }
   if (trials) {
-    std::printf("tuning, %zu trials of each row, and more where a choice is at an edge: ",
-                trials->rows.size() / plan.rows.size());
+    std::cout << "tuning, " << trials->rows.size() / plan.rows.size()
+              << " trials of each row, and more where a choice is at an edge: ";
     print_totals(*trials, trial_costs, jobs);
-    std::printf("then, and again for each row with settings of its own:\n");
+    std::cout << "then, and again for each row with settings of its own:\n";
   }
   print_rows(plan, costs);
   print_totals(plan, costs, jobs);
-  if (!note.empty()) std::printf("%s\n", note.c_str());
+  std::cout << note;
   check_parameters(plan);
 }
 

@@ -4,8 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "app/sweep/plan.h"
@@ -21,7 +19,7 @@ struct StepBenchmark {
   int64_t source_vocabulary = 0, target_vocabulary = 0, source_features = 0;
   double flops_per_update = 0.0, tokens_per_update = 0.0, tokens_per_pair = 0.0;
   double flops_per_second = 0.0, tokens_per_second = 0.0, seconds_per_update = 0.0;
-  double memory = 0.0, fixed_memory = 0.0;
+  double memory = 0.0;
   double peak_flops = 0.0;
   int64_t pairs = 0;
   double updates_per_epoch = 0.0;
@@ -43,7 +41,6 @@ struct StepBenchmark {
     visit("tokens_per_second", self.tokens_per_second, "target tokens, measured");
     visit("seconds_per_update", self.seconds_per_update, "from the measured rate");
     visit("memory", self.memory, "bytes, scaled to the experiment's batches");
-    visit("fixed_memory", self.fixed_memory, "bytes of weights, gradients and optimizer state");
     visit("peak_flops", self.peak_flops, "peak FLOP/s of matrix products on this machine");
     visit("pairs", self.pairs, "sentence pairs");
     visit("updates_per_epoch", self.updates_per_epoch, "updates");
@@ -72,22 +69,21 @@ struct RowCost {
 };
 
 /// The cost of `row` from `base`, the measured step of `measured`: the same FLOP/s; memory that
-/// depends on the batch grows with the square root of the FLOPs, as activations with the width.
+/// depends on the batch grows with the square root of the FLOPs, as activations with the width, in
+/// addition to that of weights, gradients and optimizer state.
 /// A row of other data has data.vocab_size tokens.
 RowCost scaled_cost(const Experiment& row, const Experiment& measured, const StepBenchmark& base);
 
 /// Runs that train at a time on GPUs: as many as each has memory for of `largest` bytes, 16 at
 /// most, and in all one per core; at least one per GPU.
 int64_t jobs_that_fit(double device_memory, double largest, int64_t gpus, int64_t cores);
-/// The same for a sweep, whose first row is trained for some seconds.
+/// The same for a sweep, whose first row is trained for some seconds; one on each GPU if it cannot
+/// be trained.
 int64_t jobs_on_gpus(const SweepPlan& plan, const SweepMachine& machine, double seconds);
-
-/// FLOPs of a run's training in closed form, with sentences of 25 tokens, for comparing runs.
-double run_flops(const PlannedRun& run);
 
 /// Indices into plan.runs in the order in which they start. Seeds keep their order, so that an
 /// interrupted sweep has the same seeds for every row; within a seed, the longest run starts first
-/// (LPT), which shortens the makespan.
+/// (LPT, by FLOPs in closed form), which shortens the makespan.
 std::vector<size_t> start_order(const SweepPlan& plan);
 
 /// Throws ConfigError naming the rows whose number of parameters, with a vocabulary of

@@ -3,16 +3,14 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <set>
-#include <string_view>
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
-#include "app/machine/shell.h"
-#include "app/sweep/sweep_file.h"
+#include "app/machine/processes.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
 #include "base/file.h"
+#include "base/hash.h"
 
 namespace attn {
 
@@ -91,20 +89,6 @@ std::string with_place_meant(const UnknownKey& error) {
   return error.complaint + "; an option of the config belongs in \"set\"";
 }
 
-// The evaluator shown in a column, from the first row's config.
-std::string evaluator(const Experiment& base, EvaluatorKind kind, const std::string& chosen,
-                      const std::string& key) {
-  std::vector<std::string> names;
-  for (const EvaluatorConfig& config : base.eval) {
-    if (config.kind() != kind) continue;
-    if (chosen.empty() || chosen == config.name) return config.name;
-    names.push_back(config.name);
-  }
-  if (chosen.empty()) return "";
-  throw ConfigError("metrics." + key + ": \"" + chosen + "\": no such evaluator in the first row" +
-                    (names.empty() ? "" : suggestion(chosen, names)));
-}
-
 // Without --only, since the report has all rows.
 std::string command_of(const SweepRequest& request) {
   std::string command = "attn ";
@@ -118,70 +102,73 @@ std::string command_of(const SweepRequest& request) {
   return command;
 }
 
-struct SweepRows {
-  SweepFile file;
-  std::vector<ExpandedRow> rows;  // with grids expanded
-  std::vector<size_t> baselines;  // of each row, as an index
-};
-
-SweepRows read_rows(const fs::path& path) {
-  const std::string name = path.string();
-  SweepRows out;
+// Reads the file into the plan; returns its rows.
+std::vector<ExpandedRow> read_rows(SweepPlan& plan) {
+  const std::string name = plan.source.string();
   try {
-    require_input(path, {InputKind::sweep});
-    read_config(out.file, parse_json(read_file(path), name));
-    out.file.validate();
-    std::set<std::string> names;
-    for (const SweepRow& row : out.file.rows) {
-      for (ExpandedRow& one : expand(row)) {
-        if (!names.insert(one.row.name).second) {
-          throw ConfigError("duplicate row name " + one.row.name);
-        }
-        out.rows.push_back(std::move(one));
-      }
-    }
-    out.baselines = resolve_baselines(out.rows);
+    require_input(plan.source, {InputKind::sweep});
+    read_config(plan.file, parse_json(read_file(plan.source), name));
+    plan.file.validate();
+    return expand_rows(plan.file);
   } catch (const UnknownKey& error) {
     throw ConfigError(name + ": " + with_place_meant(error));
   } catch (const ConfigError& error) {
     const std::string message = error.what();
     throw ConfigError(message.starts_with(name) ? message : name + ": " + message);
   }
-  return out;
 }
 
-void plan_rows(const SweepRequest& request, const std::vector<ExpandedRow>& rows,
-               const std::vector<size_t>& baselines, SweepPlan& plan) {
-  for (const ExpandedRow& row : rows) {
-    const int64_t in_file = row.row.seeds > 0 ? row.row.seeds : plan.file.seeds;
-    plan.rows.push_back({.name = row.row.name,
-                         .about = row.row.about,
-                         .group = row.row.group,
-                         .baseline = baselines[plan.rows.size()],
-                         .paper = row.row.paper,
-                         .experiment = resolve_row(request, plan.file, row),
-                         .changed = {},
-                         .change = change_of(row.row, request.file.parent_path()),
-                         .seeds = request.seeds > 0 ? request.seeds : in_file});
+// The change of the program that a row names by a path relative to `folder`.
+std::optional<ProgramChange> change_of(const SweepRow& row, const fs::path& folder) {
+  if (row.diff.empty() && row.binary.empty()) return {};
+  ProgramChange change{.is_diff = row.binary.empty()};
+  change.file = folder / (change.is_diff ? row.diff : row.binary);
+  change.label = (change.is_diff ? "diff " : "binary ") + change.file.filename().string();
+  if (change.is_diff) {
+    change.record = read_file(change.file);
+    return change;
   }
+  change.file = fs::absolute(change.file).lexically_normal();
+  const auto [failed, text] = output_of(shell_quoted(change.file.string()) + " --version");
+  if (failed != 0 || !text.starts_with("attn ")) {
+    throw ConfigError(change.file.string() + " --version: not a build of attn: " + text);
+  }
+  change.record = text + "\nhash " + to_hex(hash_file(change.file)) + "\n";
+  return change;
 }
 
-// The evaluators whose scores the report has.
-SweepMetrics chosen_metrics(const SweepPlan& plan) {
-  const Experiment& base = plan.rows.front().experiment;
-  SweepMetrics metrics;
-  try {
-    for (const MetricFacts& facts : kMetrics) {
-      metrics.evaluators[facts.metric] =
-          evaluator(base, facts.metric, plan.file.metrics.evaluators[facts.metric], facts.key);
-    }
-  } catch (const ConfigError& error) {
-    throw ConfigError(plan.source.string() + ": " + error.what());
-  }
-  return metrics;
+// The run of a row with its k-th seed, from 0.
+PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k) {
+  PlannedRun run{.row = row, .experiment = plan.rows[row].experiment};
+  run.experiment.seed += k;
+  run.name = plan.rows[row].name + "/seed-" + std::to_string(run.experiment.seed);
+  run.directory = plan.directory / run.name;
+  if (const auto& change = plan.rows[row].change) run.change = change->record;
+  return run;
 }
 
 }  // namespace
+
+SweepMetrics chosen_metrics(const Experiment& experiment, const SweepMetrics& chosen,
+                            const std::string& place) {
+  SweepMetrics metrics;
+  for (const MetricFacts& facts : kMetrics) {
+    const std::string& name = chosen.evaluators[facts.metric];
+    std::vector<std::string> names;
+    for (const EvaluatorConfig& config : experiment.eval) {
+      if (config.kind() == facts.metric) names.push_back(config.name);
+    }
+    const auto found = name.empty() ? names.begin() : std::ranges::find(names, name);
+    if (found != names.end()) {
+      metrics.evaluators[facts.metric] = *found;
+    } else if (!name.empty()) {
+      throw ConfigError(place + "metrics." + facts.key + ": \"" + name +
+                        "\": no such evaluator in the first row" +
+                        (names.empty() ? "" : suggestion(name, names)));
+    }
+  }
+  return metrics;
+}
 
 void plan_runs(SweepPlan& plan) {
   const Json first = write_config(plan.rows.front().experiment);
@@ -202,27 +189,30 @@ void plan_runs(SweepPlan& plan) {
   }
 }
 
-PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k) {
-  PlannedRun run{.row = row, .experiment = plan.rows[row].experiment};
-  run.experiment.seed += k;
-  run.name = plan.rows[row].name + "/seed-" + std::to_string(run.experiment.seed);
-  run.directory = plan.directory / run.name;
-  if (const auto& change = plan.rows[row].change) run.change = change->record;
-  return run;
-}
-
 SweepPlan plan_sweep(const SweepRequest& request) {
   SweepPlan plan;
   plan.source = request.file;
   plan.directory =
       request.directory.empty() ? fs::path("runs") / request.file.stem() : request.directory;
+  plan.collection = request.collection;
   require_between("--seeds", request.seeds, 0, kMaxSeeds);
   plan.command = command_of(request);
-  auto [file, rows, baselines] = read_rows(request.file);
-  plan.file = std::move(file);
+  const std::vector<ExpandedRow> rows = read_rows(plan);
   require_rows_kept(request, rows);
-  plan_rows(request, rows, baselines, plan);
-  plan.metrics = chosen_metrics(plan);
+  for (const ExpandedRow& row : rows) {
+    const int64_t in_file = row.row.seeds > 0 ? row.row.seeds : plan.file.seeds;
+    plan.rows.push_back({.name = row.row.name,
+                         .about = row.row.about,
+                         .group = row.row.group,
+                         .baseline = row.baseline,
+                         .paper = row.row.paper,
+                         .experiment = resolve_row(request, plan.file, row),
+                         .changed = {},
+                         .change = change_of(row.row, request.file.parent_path()),
+                         .seeds = request.seeds > 0 ? request.seeds : in_file});
+  }
+  plan.metrics =
+      chosen_metrics(plan.rows.front().experiment, plan.file.metrics, plan.source.string() + ": ");
   select(plan.rows, request.only);
   plan_runs(plan);
   return plan;

@@ -8,10 +8,20 @@
 #include <vector>
 
 #include "app/experiment/experiment.h"
-#include "app/sweep/changed_program.h"
 #include "app/sweep/sweep_file.h"
 
 namespace attn {
+
+struct Context;
+
+/// Another program than the sweep's own, which trains a row: a build of its commit with a diff
+/// (cmake/ChangedProgram.cmake), or a binary that the user has built.
+struct ProgramChange {
+  std::string label;           ///< "diff sigmoid.diff"
+  std::filesystem::path file;  ///< the diff, or the binary
+  std::string record;          ///< RUN/change.txt: the diff, or version and hash of the binary
+  bool is_diff = false;
+};
 
 /// One row, resolved.
 struct PlannedRow {
@@ -33,8 +43,8 @@ struct PlannedRun {
   std::string name;  ///< "ROW/seed-1"
   Experiment experiment;
   std::filesystem::path directory;        ///< SWEEP/ROW/seed-1
-  std::string change;                     ///< record of its row's change of the program; "": none
-  bool finished = false;                  ///< has a result, by inspect_runs (app/sweep/status.h)
+  std::string change;                     ///< ProgramChange::record of its row; "": none
+  bool finished = false;                  ///< has a result, by inspect_runs
   std::vector<std::string> changed = {};  ///< options in which its directory differs from its row
   std::filesystem::path program;          ///< that trains it, once it is built; empty: this one
 
@@ -46,28 +56,48 @@ struct PlannedRun {
 struct SweepPlan {
   std::filesystem::path source;     ///< the sweep file
   std::filesystem::path directory;  ///< output directory
-  std::string command;              ///< trains all rows
+  /// Finished runs are taken from it and added to it (app/sweep/status.cpp); empty: none.
+  std::filesystem::path collection;
+  std::string command;  ///< trains all rows
   SweepFile file;
   SweepMetrics metrics;  ///< with the defaults filled in
   std::vector<PlannedRow> rows;
   /// Runs of the selected rows: the first seed of all rows, then the second seed of all, so that an
   /// interrupted sweep has the same seeds for every row.
   std::vector<PlannedRun> runs;
-  Json tuning_grid;                 ///< of trials (app/sweep/tuning.h)
+  Json tuning_grid;                 ///< of trials
   std::vector<std::string> tuning;  ///< what the trials have chosen, for the report
 };
 
 /// The file in a sweep directory that caches the hashes of its texts (TextHashes).
 inline constexpr const char* kTextHashes = "cache/texts.json";
 
+/// What `attn sweep` was given.
 struct SweepRequest {
   std::filesystem::path file;
   std::filesystem::path directory;      ///< empty: runs/NAME
+  std::filesystem::path collection;     ///< --collect
   std::vector<Assignment> assignments;  ///< applied to every row
   std::vector<std::string> only;        ///< names or patterns with *; empty: all rows
   int64_t seeds = 0;                    ///< 0: as in the file
   std::optional<int> threads;           ///< --threads, on which rounding depends
+  bool dry_run = false, no_measure = false;
+  double seconds = 3.0;  ///< of measuring the first row
+  bool slurm = false, no_submit = false;
+  int64_t jobs = 0;      ///< 0: one, or as many as fit on the GPUs
+  std::string launcher;  ///< starts each run: "mpirun -np 2"
 };
+
+/// `attn sweep`: trains the runs of a sweep, prints a dry run, or submits a Slurm job array.
+/// Returns the exit code. Throws ConfigError and DataError.
+///
+///   SWEEP/sweep.json            the resolved plan, for the report
+///   SWEEP/vocabulary/HASH/      tokenizers, one set per combination of text and tokenizer options
+///   SWEEP/cache/                encoded corpora and hashes of the texts, safe to delete
+///   SWEEP/ROW/seed-1.json       config of one run
+///   SWEEP/ROW/seed-1.log        its output
+///   SWEEP/ROW/seed-1/           its run directory
+int sweep(const SweepRequest& request, const Context& context);
 
 /// The machine on which a sweep trains.
 struct SweepMachine {
@@ -77,14 +107,55 @@ struct SweepMachine {
   int64_t jobs = 1;             ///< runs that train at a time; 0: as many as fit on the GPUs
 };
 
-/// Plans the runs of the selected rows; sets in what each row differs from the first. May throw.
-void plan_runs(SweepPlan& plan);
-
-/// The run of a row with its k-th seed, from 0.
-PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k);
-
 /// Reads the file and resolves every row before any row is trained. Throws ConfigError with the row
 /// and the path of the first error.
 SweepPlan plan_sweep(const SweepRequest& request);
+
+/// The evaluators whose scores a report has: the chosen ones, else the first of each kind. Throws
+/// ConfigError, beginning with `place`.
+SweepMetrics chosen_metrics(const Experiment& experiment, const SweepMetrics& chosen,
+                            const std::string& place);
+
+/// Plans the runs of the selected rows; sets in what each row differs from the first. May throw.
+void plan_runs(SweepPlan& plan);
+
+// Fair tuning: the same trials for every row of a sweep, as a sweep of its own in SWEEP/tune.
+
+/// All trials of a sweep with "tune", one seed each, scored by the evaluator of kind loss alone:
+/// the grid of its file and, once these trials have finished, the values beyond the edges at which
+/// a row's choice is. Throws ConfigError.
+SweepPlan plan_trials(const SweepPlan& plan);
+
+/// Gives all rows the settings chosen for the first one, and adds a row ROW.tuned for each that has
+/// chosen others. All trials must have finished.
+void choose_settings(SweepPlan& plan, const SweepPlan& trials);
+
+// The runs' state in their directories and in the collection: the small files of finished runs,
+// with which a sweep continues on another machine.
+//
+//   COLLECTION/ROW/seed-1/     config.json, result.json, run.json, metrics.jsonl, log.txt, eval/
+//   COLLECTION/vocabulary/     as in the sweep directory
+
+/// Sets PlannedRun::finished and changed, from the run's directory or, with `collected` and if it
+/// has not begun there, from the collection. Throws DataError for an invalid result.
+void inspect_runs(SweepPlan& plan, bool collected = false);
+
+/// After inspect_runs: whether a run has not finished.
+bool has_unfinished(const SweepPlan& plan);
+
+/// After inspect_runs: throws ConfigError naming runs whose row has changed since they were
+/// trained, or DataError naming runs whose data files have changed.
+void check_unchanged(const SweepPlan& plan);
+
+/// Copies the vocabularies and the finished runs of the collection, if there is one, into the sweep
+/// directory, without replacing runs that have started: these are resumed instead. Returns the
+/// number of runs copied. Throws ConfigError if a run of the collection was trained with a
+/// different config from that of its row, and DataError if a file is damaged or cannot be copied.
+int64_t take_collected(const SweepPlan& plan);
+
+/// Adds a finished run to the collection, if there is one, unless it is there, with its
+/// vocabularies; one that was trained for fewer steps (train.steps) is replaced. Checkpoints,
+/// weights and caches are not copied. Throws DataError.
+void collect_run(const SweepPlan& plan, const PlannedRun& run);
 
 }  // namespace attn

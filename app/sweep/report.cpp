@@ -1,11 +1,19 @@
 #include "app/sweep/report.h"
 
+#include <algorithm>
 #include <iostream>
+#include <optional>
 
+#include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
+#include "app/machine/processes.h"
+#include "app/machine/version.h"
+#include "app/sweep/plan.h"
+#include "base/check.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json_patch.h"
+#include "base/parse_number.h"
 #include "report/tables.h"
 
 namespace attn {
@@ -65,12 +73,184 @@ Json description(const SweepResults& results, const std::vector<RowComparison>& 
   return json;
 }
 
+std::optional<double> positive(double value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
+PaperRecord paper_of(const Json& json, const std::string& place) {
+  PaperResults paper_results;
+  read_config(paper_results, json, place);
+  PaperRecord paper{.scores = {},
+                    .params_m = positive(paper_results.params_m),
+                    .flops = positive(paper_results.flops)};
+  for (const MetricFacts& facts : kMetrics) {
+    paper.scores[facts.metric] = positive(paper_results.scores[facts.metric]);
+  }
+  return paper;
+}
+
+// The run directories of a row, by their seeds.
+std::multimap<int64_t, fs::path> runs_of(const fs::path& row) {
+  std::multimap<int64_t, fs::path> runs;
+  if (!fs::is_directory(row)) return runs;
+  for (const auto& entry : fs::directory_iterator(row)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("seed-") || !RunDirectory(entry.path()).has_config()) continue;
+    const auto seed = parse_number<int64_t>(name.substr(5));
+    if (seed && *seed >= 0) runs.emplace(*seed, entry.path());
+  }
+  return runs;
+}
+
+RunRecord omitted(const std::string& status) {
+  RunRecord record;
+  record.state = RunState::omitted;
+  record.status = status;
+  return record;
+}
+
+// Throws DataError if a file of the run is damaged.
+std::optional<RunRecord> read_run(const fs::path& run, const std::string& name,
+                                  const Experiment& experiment, const std::string& change,
+                                  RunReader& reader, SweepResults& out) {
+  const Experiment own = load_description(run);
+  if (run.filename() != "seed-" + std::to_string(own.seed)) {
+    out.notes.push_back(name + ": its config.json has seed " + std::to_string(own.seed) +
+                        ", unlike its directory (a copy?): omitted");
+    return {};
+  }
+  if (!row_conflicts(run, experiment, change).empty()) {
+    out.notes.push_back(name +
+                        " was trained with a different config than the row has now: omitted");
+    return omitted("trained with a different config");
+  }
+  RunRecord record = reader.read(run, name, own, experiment);
+  if (!change.empty()) record.commit = record.commit.substr(0, record.commit.find('+'));
+  return record;
+}
+
+RowRecord read_row(const Json& json, const Experiment& experiment, const fs::path& directory,
+                   RunReader& reader, SweepResults& out) {
+  RowRecord row;
+  row.name = json.at("name").get<std::string>();
+  row.about = json.at("about").get<std::string>();
+  row.group = json.value("group", "");
+  row.baseline = json.at("baseline").get<size_t>();
+  row.changed = json.at("changed").get<std::vector<std::string>>();
+  row.paper = paper_of(json.at("paper"), "rows." + row.name + ".paper");
+  row.values = values_by_path(json.at("config"));
+  if (const Json change = json.value("change", Json()); change.is_object()) {
+    const auto label = change.at("label").get<std::string>();
+    row.change_label = label + " (" + change.at("hash").get<std::string>().substr(0, 8) + ")";
+    row.change = change.at("record").get<std::string>();
+    const size_t space = label.find(' ');  // in tables it is an option: "diff", "binary"
+    row.changed.push_back(label.substr(0, space));
+    row.values[row.changed.back()] = label.substr(space + 1);
+  }
+  for (const auto& [seed, run] : runs_of(directory / row.name)) {
+    const std::string name = row.name + "/" + run.filename().string();
+    std::optional<RunRecord> record;
+    try {
+      record = read_run(run, name, experiment, row.change, reader, out);
+    } catch (const DataError& error) {  // the results of the others are still reported
+      out.notes.push_back(std::string(error.what()) + ": omitted");
+      record = omitted("has a damaged file");
+    }
+    if (!record) continue;
+    record->name = name;
+    record->seed = seed;
+    row.runs.push_back(std::move(*record));
+  }
+  const auto planned = json.at("seeds").get<int64_t>();
+  require_between("seeds", planned, 0, kMaxSeeds);
+  for (int64_t seed = experiment.seed; seed < experiment.seed + planned; ++seed) {
+    if (std::ranges::count(row.runs, seed, &RunRecord::seed) == 0)
+      row.missing_seeds.push_back(seed);
+  }
+  return row;
+}
+
+// Trains a run's config again: the command in run.json is that of its start, and it may have been
+// resumed with other options. On a CPU rounding depends on the number of threads.
+std::string run_command(const fs::path& run, const std::string& name) {
+  const auto threads = recorded(run, kThreads);
+  const fs::path config = RunDirectory(run.lexically_normal()).config();
+  return "attn " + (threads ? "--threads " + std::to_string(*threads) + " " : "") + "train " +
+         shell_word(config.string()) + " --run " + shell_word("runs/" + name + "-again");
+}
+
+// What a report has before its rows. `base`: the experiment of the first row.
+SweepResults results_of(const std::string& title, const std::string& about,
+                        const SweepMetrics& metrics, const Experiment& base) {
+  SweepResults out;
+  out.title = title;
+  out.about = about;
+  out.made = "Made by " + version_line() + ".";
+  out.evaluators = metrics.evaluators;
+  if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
+    out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
+  }
+  return out;
+}
+
+// The results of the runs that sweep.json plans.
+SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
+  SweepMetrics metrics;
+  read_config(metrics, plan.at("metrics"), "metrics");
+  std::vector<Experiment> experiments;
+  for (const Json& row : plan.at("rows")) {
+    experiments.push_back(
+        read_resolved(row.at("config"), "row " + row.at("name").get<std::string>()));
+  }
+  SweepResults out = results_of(fs::path(plan.at("source").get<std::string>()).stem().string(),
+                                plan.at("about").get<std::string>(), metrics, experiments.at(0));
+  out.command = plan.at("command").get<std::string>();
+  out.notes = plan.value("tuning", std::vector<std::string>());
+  RunReader reader(out);
+  for (size_t i = 0; i < experiments.size(); ++i) {
+    out.rows.push_back(read_row(plan["rows"][i], experiments[i], directory, reader, out));
+    require_between("baseline", out.rows[i].baseline, 0, experiments.size() - 1);
+  }
+  const std::vector<size_t> first_equivalent = first_equivalent_runs(experiments);
+  for (size_t i = 0; i < first_equivalent.size(); ++i) {
+    for (size_t j = first_equivalent[i]; j < i && !out.rows[i].equivalent_row; ++j) {
+      const bool same = first_equivalent[j] == first_equivalent[i];
+      if (same && out.rows[j].change == out.rows[i].change) out.rows[i].equivalent_row = j;
+    }
+  }
+  for (const Json& one : plan.at("published")) {
+    out.published.push_back(
+        {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
+  }
+  mark_incomparable(out, experiments);
+  note_ineffective(out, experiments);
+  note_builds(out);
+  reader.note_tests();
+  return out;
+}
+
+SweepResults results_of_run(const fs::path& run) {
+  const Experiment experiment = load_description(run);
+  const std::string title =
+      fs::absolute(run / ".").lexically_normal().parent_path().filename().string();
+  SweepResults out =
+      results_of(title, experiment.about, chosen_metrics(experiment, {}, ""), experiment);
+  out.single_run = true;
+  out.command = run_command(run, title);
+  RowRecord row;
+  row.name = title;
+  RunReader reader(out);
+  row.runs.push_back(reader.read(run, title, experiment, experiment));
+  out.rows.push_back(std::move(row));
+  note_builds(out);
+  reader.note_tests();
+  return out;
+}
+
 }  // namespace
 
 Report::Report(const fs::path& path)
-    : directory(path),
-      results(kind_of(path) == InputKind::run ? collect_run_results(path) : collect_results(path)),
-      comparisons(compare(results)) {}
+    : directory(path), results(collect_results(path)), comparisons(compare(results)) {}
 
 std::string Report::write() const {
   const std::string markdown = markdown_report(results, comparisons);
@@ -92,6 +272,26 @@ std::string Report::write() const {
   std::cerr << "written: " << (directory / "report.md").string()
             << ", and rows.csv, runs.csv, curves.csv, table.tex beside it\n";
   return markdown;
+}
+
+SweepResults collect_results(const fs::path& directory) {
+  if (kind_of(directory) == InputKind::run) return results_of_run(directory);
+  const fs::path path = directory / kSweepFile;
+  if (!fs::exists(path)) {
+    throw DataError(directory.string() +
+                    (fs::exists(directory)
+                         ? ": not a sweep directory: " + std::string(kSweepFile) +
+                               " is missing; give the directory of a sweep or a run"
+                         : ": no such sweep or run"));
+  }
+  try {
+    return results_of_plan(parse_json(read_file(path), kSweepFile), directory);
+  } catch (const DataError&) {
+    throw;
+  } catch (const std::exception& error) {  // of Json or of a config
+    throw DataError(path.string() + ": corrupt (" + error.what() +
+                    "); run attn sweep again to rewrite it");
+  }
 }
 
 }  // namespace attn

@@ -1,5 +1,3 @@
-#include "app/sweep/run_reader.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,6 +8,7 @@
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
+#include "app/sweep/report.h"
 #include "base/file.h"
 #include "base/format.h"
 #include "eval/metrics/sentence_statistics.h"
@@ -22,23 +21,25 @@ namespace fs = std::filesystem;
 
 constexpr double kSameScore = 1e-6;
 
-// The hash of the vocabulary's file; without one of its own the target has the source's.
-std::string target_vocabulary(const Json& facts) {
-  const Json texts = facts.value("texts", Json::object());
-  for (const char* key : {"target_model", "source_model"}) {
-    const auto found = texts.find(key);
-    if (found != texts.end() && found->is_string()) return found->get<std::string>();
-  }
-  return "";
-}
-
 // The last step that a run has logged or saved.
 int64_t last_step(const fs::path& run, int64_t logged) {
   const auto saved = list_checkpoints(RunDirectory(run).checkpoints());
   return saved.empty() ? logged : std::max(logged, saved.back().step);
 }
 
-void read_provenance(const Json& facts, RunRecord& record) {
+// What run.json says of the run: its vocabulary, program and machine.
+void read_facts(const Json& facts, RunRecord& record) {
+  const auto text = [](const Json& of, const char* key) {
+    const Json value = of.value(key, Json());
+    return value.is_string() ? value.get<std::string>() : "";
+  };
+  const Json texts = facts.value("texts", Json::object());
+  record.target_vocabulary = text(texts, "target_model");
+  // Without a vocabulary of its own the target has the source's.
+  if (record.target_vocabulary.empty()) record.target_vocabulary = text(texts, "source_model");
+  record.precision = text(facts, kPrecision);
+  record.commit = text(facts, "commit");
+  record.changes = changes_of(facts);
   for (const char* key :
        {"version", "commit", "libtorch", "data_key", "pairs", "processor", "instructions",
         kPrecision, "threads", "memory", "device", "gpu", "started"}) {
@@ -56,16 +57,14 @@ bool other_symbols(const DataConfig& data, const DataConfig& other) {
          (data.tree_form == TreeForm::xx) != (other.tree_form == TreeForm::xx);
 }
 
-// Whether a fact, where it is known, differs between the finished runs of two rows.
+// The known values of a fact in the finished runs of a row.
 template <class Fact>
-bool differs(const RowRecord& row, const RowRecord& other, Fact fact) {
+std::set<std::string> values_of(const RowRecord& row, Fact fact) {
   std::set<std::string> values;
-  for (const RowRecord* one : {&row, &other}) {
-    for (const RunRecord& run : one->runs) {
-      if (run.is_finished() && !fact(run).empty()) values.insert(fact(run));
-    }
+  for (const RunRecord& run : row.runs) {
+    if (run.is_finished() && !fact(run).empty()) values.insert(fact(run));
   }
-  return values.size() > 1;
+  return values;
 }
 
 // Whether the runs of two rows with the same seed logged the same losses.
@@ -86,11 +85,7 @@ template <class Fact>
 std::map<std::string, std::string> rows_by(const SweepResults& results, Fact fact) {
   std::map<std::string, std::string> names;
   for (const RowRecord& row : results.rows) {
-    std::set<std::string> values;
-    for (const RunRecord& run : row.runs) {
-      if (run.is_finished() && !fact(run).empty()) values.insert(fact(run));
-    }
-    for (const std::string& value : values) {
+    for (const std::string& value : values_of(row, fact)) {
       names[value] += (names[value].empty() ? "" : ", ") + row.name;
     }
   }
@@ -111,7 +106,7 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
     record.status = "diverged at step " + std::to_string(result->step);
     out_.notes.push_back(name + " " + record.status);
   } else if (result) {
-    read_finished(run, own, *result, record);
+    read_scores(run, own, *result, record);
     if (result->end == RunEnd::patience) {
       record.status = "early stopping at step " + std::to_string(result->step) + " of " +
                       std::to_string(own.train.steps);
@@ -124,20 +119,11 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
     record.status = "at step " + std::to_string(last_step(run, logged)) + " of " +
                     std::to_string(row.train.steps);
   }
-  record.as_read = as_read(run);
-  record.changes = changes_of(run);
   record.provenance = {{"seed", std::to_string(own.seed)},
                        {"config", RunDirectory(run).config().string()}};
-  if (const auto facts = read_run_file(run)) {
-    record.target_vocabulary = target_vocabulary(*facts);
-    const auto text = [&](const char* key) {
-      const auto found = facts->find(key);
-      return found != facts->end() && found->is_string() ? found->get<std::string>() : "";
-    };
-    record.precision = text(kPrecision);
-    record.commit = text("commit");
-    read_provenance(*facts, record);
-  }
+  const Json facts = read_run_file(run);
+  read_facts(facts, record);
+  record.as_read = as_read(facts, result);
   return record;
 }
 
@@ -165,7 +151,7 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& row, RunRe
       if (ppl) record.curve.push_back({at, kTrainingCurve, kCheckpoint, "ppl", *ppl});
       continue;
     }
-    if (kind == "eval" && ppl && evaluator == metrics_.evaluators[Metric::loss]) {
+    if (kind == "eval" && ppl && evaluator == out_.evaluators[Metric::loss]) {
       record.losses.push_back(*ppl);
     }
     if (kind != "eval" && kind != "average") continue;
@@ -184,8 +170,8 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& row, RunRe
   return step;
 }
 
-void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
-                              const RunResult& result, RunRecord& record) {
+void RunReader::read_scores(const fs::path& run, const Experiment& experiment,
+                            const RunResult& result, RunRecord& record) {
   record.state = RunState::finished;
   record.parameters = result.parameters;
   record.target_tokens = result.target_tokens;
@@ -195,7 +181,7 @@ void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
   record.peak_flops = result.peak_flops;
   record.peak_memory = result.peak_memory;
   for (const MetricFacts& facts : kMetrics) {
-    const std::string& name = metrics_.evaluators[facts.metric];
+    const std::string& name = out_.evaluators[facts.metric];
     if (name.empty()) continue;
     const auto omit = [&](const std::string& why) {
       out_.notes.push_back(record.name + ": " + why + ": omitted from " + facts.heading);
@@ -213,29 +199,25 @@ void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
       omit("its " + std::string(facts.key) + " is not a finite number (the run diverged)");
       continue;
     }
-    if (!same_score(scores, record, out_.signatures[facts.metric])) continue;
+    std::string& signature = out_.signatures[facts.metric];  // of the first score
+    if (signature.empty()) signature = scores.signature;
+    if (signature != scores.signature) {
+      out_.notes.push_back(record.name + ": scored with signature " + scores.signature +
+                           ", unlike the first row: omitted");
+      continue;
+    }
     record.scores[facts.metric] = value->second;
     record.texts[facts.metric] = scores.text;
-    if (sentences_ && facts.bootstrap) {
+    if (!out_.single_run && facts.bootstrap) {
       read_sentences(run, experiment, scores, value->second, record);
     }
   }
 }
 
-// Whether a score has the same signature as the first one.
-bool RunReader::same_score(const EvaluatorResult& result, const RunRecord& record,
-                           std::string& signature) {
-  if (signature.empty()) signature = result.signature;
-  if (signature == result.signature) return true;
-  out_.notes.push_back(record.name + ": scored with signature " + result.signature +
-                       ", unlike the first row: omitted");
-  return false;
-}
-
 // Reads the outputs for significance tests; adds a note if they are not those that were scored.
 void RunReader::read_sentences(const fs::path& run, const Experiment& experiment,
                                const EvaluatorResult& result, double score, RunRecord& record) {
-  const EvaluatorConfig* config = find_evaluator(experiment, metrics_.evaluators[Metric::bleu]);
+  const EvaluatorConfig* config = find_evaluator(experiment, out_.evaluators[Metric::bleu]);
   const auto* options = config ? std::get_if<BleuEvaluation>(&config->options) : nullptr;
   const fs::path output = run / result.output;
   const fs::path reference =
@@ -269,17 +251,20 @@ void mark_incomparable(SweepResults& out, std::span<const Experiment> experiment
   const auto compare = [&](size_t i, size_t with) {
     RowRecord& row = out.rows[i];
     const RowRecord& other = out.rows[with];
+    const auto differ = [&](const auto& fact) {  // where the fact is known
+      auto values = values_of(row, fact);
+      values.merge(values_of(other, fact));
+      return values.size() > 1;
+    };
     for (const MetricFacts& facts : kMetrics) {
-      const auto text = [&](const RunRecord& run) { return run.texts[facts.metric]; };
-      if (differs(row, other, text)) {
+      if (differ([&](const RunRecord& run) { return run.texts[facts.metric]; })) {
         mark(row, other, facts.metric,
              std::string(facts.title) + " was computed on different data");
       }
     }
     const DataConfig &data = experiments[i].data, &other_data = experiments[with].data;
     const auto vocabulary = [](const RunRecord& run) { return run.target_vocabulary; };
-    if (data.task == Task::parsing ? other_symbols(data, other_data)
-                                   : differs(row, other, vocabulary)) {
+    if (data.task == Task::parsing ? other_symbols(data, other_data) : differ(vocabulary)) {
       mark(row, other, Metric::loss, "perplexity is per token of a different vocabulary");
     }
   };

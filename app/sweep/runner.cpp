@@ -1,23 +1,25 @@
 #include "app/sweep/runner.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
-#include <optional>
 #include <set>
 
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
-#include "app/machine/signals.h"
+#include "app/machine/exit.h"
+#include "app/machine/processes.h"
 #include "app/machine/version.h"
 #include "app/sweep/costs.h"
-#include "app/sweep/mps.h"
-#include "app/sweep/processes.h"
-#include "app/sweep/status.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/format.h"
+#include "base/hash.h"
 
 namespace attn {
 namespace {
@@ -30,7 +32,6 @@ constexpr double kLook = 0.5;             // seconds between polls
 constexpr double kWaitForOthers = 120.0;  // seconds for runs of a killed sweep to save and exit
 
 struct Slot {
-  int64_t index = 0;
   pid_t process = 0;  // 0: free
   size_t run = 0;
   std::uintmax_t log_begin = 0;  // size of the run's log when it was started
@@ -84,25 +85,26 @@ bool is_own_error(const ProcessEnd& end) {
 
 // Remaining cores go to the first slots. A started run keeps its number of threads, over all
 // processes, since rounding depends on it; on a GPU it does not.
-int64_t threads_for(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
-  const auto& [device, cores, gpus, jobs] = options.machine;
+int64_t threads_for(const PlannedRun& run, int64_t slot, const SweepMachine& machine,
+                    bool launched) {
+  const auto& [device, cores, gpus, jobs] = machine;
   const bool divided = device == "cpu";
   if (const auto started = recorded(run.directory, kThreads, kMaxThreads); divided && started) {
-    const int64_t processes =
-        options.launcher.empty() ? recorded(run.directory, kProcesses).value_or(1) : 1;
+    const int64_t processes = launched ? 1 : recorded(run.directory, kProcesses).value_or(1);
     if (*started * processes <= cores) return *started * processes;
   }
   const int64_t share = cores / jobs, rest = cores % jobs;
   return std::max<int64_t>(1, share + (slot < rest ? 1 : 0));
 }
 
-ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions& options) {
+ProcessRequest training(const PlannedRun& run, int64_t slot, const SweepMachine& machine,
+                        const std::string& launcher) {
   ProcessRequest request;
   request.arguments = {(run.program.empty() ? program_path() : run.program).string(),
                        "--device",
-                       options.machine.device,
+                       machine.device,
                        "--threads",
-                       std::to_string(threads_for(run, slot, options)),
+                       std::to_string(threads_for(run, slot, machine, !launcher.empty())),
                        "train",
                        run.config().string(),
                        "--run",
@@ -110,14 +112,13 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
                        "--wait",
                        std::to_string(kWaitForOthers),
                        "--resume"};
-  if (!options.launcher.empty()) {
-    const std::vector<std::string> shell{"/bin/sh", "-c", "exec " + options.launcher + " \"$@\"",
-                                         "sh"};
+  if (!launcher.empty()) {
+    const std::vector<std::string> shell{"/bin/sh", "-c", "exec " + launcher + " \"$@\"", "sh"};
     request.arguments.insert(request.arguments.begin(), shell.begin(), shell.end());
   }
-  if (const int64_t gpus = options.machine.gpus; gpus > 1 && options.machine.jobs > 1) {
+  if (machine.gpus > 1 && machine.jobs > 1) {
     request.environment["CUDA_VISIBLE_DEVICES"] =
-        gpu_of_slot(slot, gpus, std::getenv("CUDA_VISIBLE_DEVICES"));
+        gpu_of_slot(slot, machine.gpus, std::getenv("CUDA_VISIBLE_DEVICES"));
   }
   request.output = run.log();
   return request;
@@ -125,13 +126,9 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const RunnerOptions
 
 class Sweep {
  public:
-  Sweep(const SweepPlan& plan, const RunnerOptions& options) : plan_(plan), options_(options) {
-    if (options.mps) {
-      mps_.emplace(MpsServer::folder_of(plan.directory));
-      if (!mps_->note().empty()) log(mps_->note());
-    }
-    const int64_t slots = std::min(options.machine.jobs, static_cast<int64_t>(plan.runs.size()));
-    for (int64_t i = 0; i < slots; ++i) slots_.push_back({.index = i});
+  Sweep(const SweepPlan& plan, const SweepMachine& machine, const std::string& launcher)
+      : plan_(plan), machine_(machine), launcher_(launcher) {
+    slots_.resize(static_cast<size_t>(machine.jobs));
     for (const size_t i : start_order(plan)) {
       const bool finished = plan.runs[i].finished;
       if (finished && read_result(plan.runs[i].directory)->end == RunEnd::diverged) {
@@ -143,6 +140,13 @@ class Sweep {
       }
     }
     std::reverse(waiting_.begin(), waiting_.end());  // taken from the back
+    const bool mps = machine.gpus > 0 && waiting_.size() > 1 && machine.jobs > machine.gpus &&
+                     std::ranges::none_of(plan.runs, [](const PlannedRun& run) {
+                       return run.experiment.runtime.mps == Use::off;
+                     });
+    if (!mps) return;
+    mps_.emplace(MpsServer::folder_of(plan.directory));
+    if (!mps_->note().empty()) log(mps_->note());
   }
 
   SweepEnd run() {
@@ -169,11 +173,7 @@ class Sweep {
     std::string running;
     for (const Slot& slot : slots_) {
       if (slot.process == 0) continue;
-      const PlannedRun& run = plan_.runs[slot.run];
-      const RunProgress progress = read_progress(run, plan_.metrics);
-      running += format("; %s %lld/%lld", run.name.c_str(), static_cast<long long>(progress.step),
-                        static_cast<long long>(run.experiment.train.steps));
-      if (progress.ppl > 0) running += " ppl " + decimal(progress.ppl, 2);
+      running += "; " + progress_of(plan_.runs[slot.run], plan_.metrics);
     }
     log(std::to_string(end_.finished) + " of " + std::to_string(plan_.runs.size()) +
         " runs finished" + running);
@@ -198,7 +198,7 @@ class Sweep {
     const PlannedRun& run = plan_.runs[slot.run];
     try {
       slot.log_begin = log_size(run);
-      ProcessRequest request = training(run, slot.index, options_);
+      ProcessRequest request = training(run, &slot - slots_.data(), machine_, launcher_);
       slot.mps = mps_ && !mps_->environment().empty() && !without_mps_.contains(slot.run);
       if (slot.mps) request.environment.merge(std::map(mps_->environment()));
       slot.process = start_process(request);
@@ -209,9 +209,8 @@ class Sweep {
   }
 
   void fail(size_t run, const std::string& why) {
-    const std::string& name = plan_.runs[run].name;
-    end_.failed.push_back({name, why});
-    log(name + ": FAILED  " + why);
+    ++end_.failed;
+    log(plan_.runs[run].name + ": FAILED  " + why);
   }
 
   void stop_all() {
@@ -254,17 +253,17 @@ class Sweep {
   // The other runs go on if a finished one cannot be collected.
   void collect(const PlannedRun& run) {
     try {
-      if (!options_.collection.empty()) collect_run(run, options_.collection);
+      collect_run(plan_, run);
       ++end_.finished;
     } catch (const std::exception& error) {
-      end_.failed.push_back(
-          {run.name, std::string("finished, but not collected: ") + error.what()});
+      ++end_.failed;
       log(run.name + ": not collected  " + error.what());
     }
   }
 
   const SweepPlan& plan_;
-  RunnerOptions options_;
+  SweepMachine machine_;
+  std::string launcher_;
   Clock::time_point shown_ = Clock::now();
   std::vector<Slot> slots_;
   std::vector<size_t> waiting_;
@@ -272,6 +271,19 @@ class Sweep {
   std::set<size_t> without_mps_;  // runs that failed under it
   SweepEnd end_;
 };
+
+// Runs a line of shell, whose output is appended to `log`; returns whether it succeeded.
+bool shell(const std::string& line, const std::map<std::string, std::string>& environment,
+           const fs::path& log) {
+  std::string variables;
+  for (const auto& [name, value] : environment) {
+    variables += "export " + name + "=" + shell_quoted(value) + "; ";
+  }
+  return output_of("exec >>" + shell_quoted(log.string()) + " 2>&1; " + variables + line)
+             .exit_code == 0;
+}
+
+constexpr const char* kAnswers = "echo get_server_list | timeout 10 nvidia-cuda-mps-control";
 
 }  // namespace
 
@@ -289,8 +301,64 @@ std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible) {
   }
 }
 
-SweepEnd run_sweep(const SweepPlan& plan, const RunnerOptions& options) {
-  return Sweep(plan, options).run();
+std::string progress_of(const PlannedRun& run, const SweepMetrics& metrics) {
+  int64_t step = 0;
+  double ppl = 0.0;
+  for (const Json& record : read_metrics(run.directory)) {
+    const std::string kind = record.value("kind", "");
+    if (kind == "train") step = step_of(record);
+    if (kind == "eval" && record.value("name", "") == metrics.evaluators[Metric::loss]) {
+      ppl = number_at(record, "ppl").value_or(0);
+    }
+  }
+  return format("%s %lld/%lld", run.name.c_str(), static_cast<long long>(step),
+                static_cast<long long>(run.experiment.train.steps)) +
+         (ppl > 0 ? " ppl " + decimal(ppl, 2) : "");
+}
+
+SweepEnd run_sweep(const SweepPlan& plan, const SweepMachine& machine,
+                   const std::string& launcher) {
+  return Sweep(plan, machine, launcher).run();
+}
+
+MpsServer::MpsServer(const fs::path& folder) {
+  const fs::path place = fs::absolute(folder);
+  const fs::path log = place / "control.out";
+  make_directories(place);
+  if (!shell("command -v nvidia-cuda-mps-control", {}, log)) return;
+  if (shell(kAnswers, {}, log)) {
+    note_ = "MPS: the runs share the server that is there already";
+    return;
+  }
+  environment_ = {{"CUDA_MPS_PIPE_DIRECTORY", place.string()},
+                  {"CUDA_MPS_LOG_DIRECTORY", place.string()}};
+  lock_ = ::open((place / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ::flock(lock_, LOCK_EX | LOCK_NB);
+  // With a list of GPUs it numbers those from 0, and its clients, with the same list, find none.
+  const std::string start = "unset CUDA_VISIBLE_DEVICES; timeout 60 nvidia-cuda-mps-control -d";
+  if (shell(kAnswers, environment_, log) ||
+      (shell(start, environment_, log) && shell(kAnswers, environment_, log))) {
+    note_ = "MPS: the runs share the GPU at the same time (runtime.mps=off: in turns)";
+    return;
+  }
+  environment_.clear();
+  note_ = "MPS: its server does not start (" + log.string() + "); the runs take turns on the GPU";
+}
+
+fs::path MpsServer::folder_of(const fs::path& sweep) {
+  const std::string name = fs::weakly_canonical(fs::absolute(sweep)).string();
+  return temporary_root() / format("attn-mps-%u-%s", ::getuid(), to_hex(hash_text(name)).c_str());
+}
+
+MpsServer::~MpsServer() {
+  const bool ends = lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) == 0;
+  if (environment_.empty() || !ends) return;
+  const fs::path log = fs::path(environment_.at("CUDA_MPS_LOG_DIRECTORY")) / "control.out";
+  try {
+    shell("echo quit | timeout 60 nvidia-cuda-mps-control", environment_, log);
+  } catch (const std::exception&) {  // no process can be started: the server stays
+  }
+  ::close(lock_);
 }
 
 }  // namespace attn

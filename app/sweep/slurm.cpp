@@ -1,12 +1,8 @@
-#include "app/sweep/slurm.h"
-
-#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
-#include "app/machine/shell.h"
-#include "app/sweep/processes.h"
-#include "app/sweep/status.h"
+#include "app/machine/processes.h"
+#include "app/sweep/runner.h"
 #include "base/error.h"
 #include "base/file.h"
 
@@ -103,10 +99,11 @@ exit "$code"
 
 }  // namespace
 
-std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
+std::string slurm_script(const SweepPlan& plan, const std::string& device,
+                         std::optional<int> threads) {
   const SlurmConfig& slurm = plan.file.slurm;
   // A job that was to have a GPU must not train on its cores for want of one.
-  const bool gpu = command.device == "auto" && slurm.gpus + slurm.gpus_per_task > 0;
+  const bool gpu = device == "auto" && slurm.gpus + slurm.gpus_per_task > 0;
   std::ostringstream out;
   std::string array = "0-";
   array += std::to_string(plan.runs.size() - 1);
@@ -137,18 +134,19 @@ std::string slurm_script(const SweepPlan& plan, const SlurmCommand& command) {
     if (!run.program.empty()) out << " [" << i << "]=" << shell_quoted(run.program.string());
   }
   out << " )\nsweep=" << shell_quoted(plan.directory.string())
-      << "\ndevice=" << shell_quoted(gpu ? "cuda" : command.device)
-      << "\nthreads=" << (command.threads ? std::to_string(*command.threads) : std::string())
+      << "\ndevice=" << shell_quoted(gpu ? "cuda" : device)
+      << "\nthreads=" << (threads ? std::to_string(*threads) : std::string())
       << "\ntasks=" << slurm.tasks << "\nnotice=" << slurm.notice << "\nruns=(";
   for (const PlannedRun& run : plan.runs) out << "\n  " << shell_quoted(run.name);
   out << "\n)\n" << kBody;
   return out.str();
 }
 
-std::string submit_to_slurm(const SweepPlan& plan, const SlurmCommand& command, bool submit) {
+std::string submit_to_slurm(const SweepPlan& plan, const std::string& device,
+                            std::optional<int> threads, bool submit) {
   make_directories(plan.directory);
   const fs::path script = plan.directory / "slurm.sh";
-  write_file_atomically(script, slurm_script(plan, command));
+  write_file_atomically(script, slurm_script(plan, device, threads));
   const std::string submission = "sbatch " + shell_quoted(script.string());
   if (!submit) return "written: " + script.string() + "; submit it with: " + submission;
   auto [code, text] = output_of(submission);

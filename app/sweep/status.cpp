@@ -1,8 +1,9 @@
-#include "app/sweep/status.h"
+#include <algorithm>
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
+#include "app/sweep/plan.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -22,17 +23,6 @@ void add(std::vector<std::string>& runs, const std::string& name,
   runs.push_back(name + " (" + differences.front() + (differences.size() > 1 ? ", …)" : ")"));
 }
 
-void copy_file_into(const fs::path& file, const fs::path& folder) {
-  if (!fs::is_regular_file(file)) return;
-  fs::create_directories(folder);
-  fs::copy_file(file, folder / file.filename());
-}
-
-void copy_files(const fs::path& from, const fs::path& to) {
-  if (!fs::is_directory(from)) return;
-  for (const auto& entry : fs::directory_iterator(from)) copy_file_into(entry.path(), to);
-}
-
 // The small files of a run, atomically: the final name exists only if all were copied.
 void copy_run(const fs::path& from, const fs::path& to) {
   make_directories(to.parent_path());
@@ -40,9 +30,9 @@ void copy_run(const fs::path& from, const fs::path& to) {
   const RunDirectory run(from);
   for (const fs::path& file : {run.config(), run.result(), run.run_file(), run.metrics(), run.log(),
                                run.heads(), run.change()}) {
-    copy_file_into(file, copy.path());
+    if (fs::is_regular_file(file)) fs::copy_file(file, copy.path() / file.filename());
   }
-  copy_files(from / kOutputs, copy.path() / kOutputs);
+  if (fs::is_directory(from / kOutputs)) fs::copy(from / kOutputs, copy.path() / kOutputs);
   copy.commit();
 }
 
@@ -53,42 +43,29 @@ void copy_vocabularies(const fs::path& from, const fs::path& to) {
     if (!entry.is_directory() || fs::exists(copied)) continue;
     make_directories(copied.parent_path());
     AtomicDirectory copy(copied, AtomicDirectory::Existing::replace);  // others may copy it, too
-    copy_files(entry.path(), copy.path());
+    fs::copy(entry.path(), copy.path());
     copy.commit();
   }
 }
 
 }  // namespace
 
-std::vector<std::string> conflicts(const fs::path& directory, const Experiment& experiment,
-                                   const std::string& change) {
-  if (recorded_change(directory) != change) return {"diff or binary"};
-  return row_conflicts(directory, experiment);
-}
-
-void inspect_runs(SweepPlan& plan, const fs::path& collection) {
+void inspect_runs(SweepPlan& plan, bool collected) {
+  const fs::path collection = collected ? plan.collection : "";
   for (PlannedRun& run : plan.runs) {
     const bool begun = RunDirectory(run.directory).has_config();
     const RunDirectory place(begun || collection.empty() ? run.directory : collection / run.name);
     const bool exists = place.has_config();
     const auto differences =
-        exists ? conflicts(place.path(), run.experiment, run.change) : std::vector<std::string>();
+        exists ? row_conflicts(place, run.experiment, run.change) : std::vector<std::string>();
     run.changed = begun ? differences : std::vector<std::string>();
     run.finished =
         exists && differences.empty() && finished_result(place, run.experiment.train).has_value();
   }
 }
 
-RunProgress read_progress(const PlannedRun& run, const SweepMetrics& metrics) {
-  RunProgress progress;
-  for (const Json& record : read_metrics(run.directory)) {
-    const std::string kind = record.value("kind", "");
-    if (kind == "train") progress.step = step_of(record);
-    if (kind == "eval" && record.value("name", "") == metrics.evaluators[Metric::loss]) {
-      progress.ppl = number_at(record, "ppl").value_or(0);
-    }
-  }
-  return progress;
+bool has_unfinished(const SweepPlan& plan) {
+  return std::ranges::any_of(plan.runs, [](const PlannedRun& run) { return !run.finished; });
 }
 
 void check_unchanged(const SweepPlan& plan) {
@@ -113,13 +90,14 @@ void check_unchanged(const SweepPlan& plan) {
   }
 }
 
-int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
+int64_t take_collected(const SweepPlan& plan) {
   int64_t taken = 0;
-  copy_vocabularies(collection, plan.directory);
+  if (plan.collection.empty()) return taken;
+  copy_vocabularies(plan.collection, plan.directory);
   for (const PlannedRun& run : plan.runs) {
-    const fs::path place = collection / run.name;
+    const fs::path place = plan.collection / run.name;
     if (!RunDirectory(place).has_config() || !read_result(place)) continue;
-    const std::vector<std::string> changed = conflicts(place, run.experiment, run.change);
+    const std::vector<std::string> changed = row_conflicts(place, run.experiment, run.change);
     if (!changed.empty()) {
       throw ConfigError(place.string() + ": trained with a different " + changed.front() +
                         " than row " + plan.rows[run.row].name + " of " + plan.source.string() +
@@ -137,10 +115,11 @@ int64_t take_collected(const SweepPlan& plan, const fs::path& collection) {
   return taken;
 }
 
-void collect_run(const PlannedRun& run, const fs::path& collection) {
-  const fs::path place = collection / run.name;
+void collect_run(const SweepPlan& plan, const PlannedRun& run) {
+  if (plan.collection.empty()) return;
+  const fs::path place = plan.collection / run.name;
   if (RunDirectory(place).has_config() && finished_result(place, run.experiment.train)) return;
-  copy_vocabularies(run.directory.parent_path().parent_path(), collection);
+  copy_vocabularies(plan.directory, plan.collection);
   copy_run(run.directory, place);  // replaces that of a shorter run
 }
 

@@ -1,20 +1,16 @@
-#include "app/sweep/sweep.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
-#include "app/experiment/test_ledger.h"
-#include "app/machine/shell.h"
-#include "app/machine/signals.h"
+#include "app/machine/device.h"
+#include "app/machine/exit.h"
+#include "app/machine/processes.h"
+#include "app/machine/version.h"
 #include "app/sweep/costs.h"
-#include "app/sweep/plan.h"
 #include "app/sweep/report.h"
-#include "app/sweep/slurm.h"
-#include "app/sweep/status.h"
-#include "app/sweep/tuning.h"
+#include "app/sweep/runner.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -114,7 +110,7 @@ Json describe(const SweepPlan& plan) {
   Json rows = Json::array();
   for (const PlannedRow& row : plan.rows) {
     const auto record = [](const ProgramChange& of) -> Json {
-      return {{"label", of.label()}, {"hash", to_hex(hash_text(of.record))}, {"record", of.record}};
+      return {{"label", of.label}, {"hash", to_hex(hash_text(of.record))}, {"record", of.record}};
     };
     rows.push_back({{"name", row.name},
                     {"about", row.about},
@@ -172,41 +168,66 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
   }
 }
 
+// The program with a diff, which is built at the first call, by `threads` compilers, with the
+// settings of this program's build. Throws ConfigError if this program is not of an unchanged
+// commit in its build folder, if the diff does not apply or with the first error of the compiler.
+// Without threads only looks whether it applies.
+fs::path build_changed(const fs::path& diff, int threads) {
+  constexpr std::string_view kSays = "attn: ";
+  const fs::path build = program_path().parent_path().parent_path();
+  const std::string home = first_value(build / "CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL");
+  if (home.empty()) {
+    throw ConfigError("a diff needs the build folder of attn, and " + program_path().string() +
+                      " is in none; run build/release/app/attn, not a copy of it");
+  }
+  std::string command = "cmake";
+  for (const auto& [name, value] : {std::pair("BUILD", build.string()),
+                                    {"COMMIT", version().commit},
+                                    {"DIFF", fs::absolute(diff).string()},
+                                    {"JOBS", std::to_string(threads)}}) {
+    command += std::string(" -D ") + shell_quoted(std::string(name) + "=" + value);
+  }
+  const fs::path source = home.substr(home.find('=') + 1);
+  const auto [failed, text] =
+      output_of(command + " -P " + shell_quoted((source / "cmake/ChangedProgram.cmake").string()));
+  const size_t found = text.rfind(kSays);
+  const size_t begin = found == text.npos ? 0 : found + kSays.size();
+  const std::string line = text.substr(begin, text.find('\n', begin) - begin);
+  if (failed != 0) throw ConfigError(diff.string() + ": " + line);
+  return line;
+}
+
 // Builds the diffs of unfinished runs; without threads only looks whether they apply.
 void prepare_programs(SweepPlan& plan, int threads, const Log& log = nullptr) {
   for (PlannedRun& run : plan.runs) {
     const auto& change = plan.rows[run.row].change;
     if (!change || run.finished) continue;
-    if (log) log(run.name + ": by " + change->label());
-    run.program = change->is_diff ? build_changed(*change, threads) : change->file;
+    if (log) log(run.name + ": by " + change->label);
+    run.program = change->is_diff ? build_changed(change->file, threads) : change->file;
   }
 }
 
 // Prints the report and what is missing; returns the exit code.
 int end_of(const SweepPlan& plan, const SweepEnd& end, bool trials) {
   const size_t all = plan.runs.size();
-  const auto finished = static_cast<size_t>(end.finished);
   if (end.interrupted) {
-    std::cerr << "stopped: " << finished << " of " << all
+    std::cerr << "stopped: " << end.finished << " of " << all
               << " runs finished; re-run the same command to resume\n";
     return stop_exit_code();
   }
-  for (const FailedRun& failed : end.failed) {
-    std::cerr << "failed: " << failed.name << ": " << failed.why << "\n";
-  }
-  if (finished + end.failed.size() > 0) {
+  if (end.finished + end.failed > 0) {
     const std::string report = Report(plan.directory).write();
     if (!trials) std::cout << report << std::flush;
   }
-  if (const size_t stopped = all - finished - end.failed.size(); stopped > 0) {
+  if (const size_t stopped = all - end.finished - end.failed; stopped > 0) {
     std::cerr << stopped << " of " << all
               << " runs were stopped by a signal; re-run the same command to resume\n";
   }
-  if (!end.failed.empty() && !trials) {
-    std::cerr << end.failed.size() << " of " << all
+  if (end.failed > 0 && !trials) {
+    std::cerr << end.failed << " of " << all
               << " runs failed (see above); fix the cause and re-run the same command\n";
   }
-  return finished == all ? 0 : static_cast<int>(ExitCode::data);
+  return end.finished == all ? 0 : static_cast<int>(ExitCode::data);
 }
 
 // The directory must be free, or that of an earlier sweep of this file.
@@ -224,18 +245,6 @@ void require_free_place(const SweepPlan& plan) {
                     plan.source.string() + " with --run");
 }
 
-// As many runs as fit; one on each GPU if the first row cannot be trained, which its run will say.
-int64_t measured_jobs(const SweepPlan& plan, const SweepMachine& machine, double seconds) {
-  int64_t jobs = machine.gpus;
-  try {
-    jobs = jobs_on_gpus(plan, machine, seconds);
-  } catch (const DataError& error) {
-    std::cerr << error.what() << "\n";
-  }
-  std::cerr << counted(jobs, "run") << " at a time, by memory and cores (--jobs)\n";
-  return jobs;
-}
-
 SweepMachine machine_of(const SweepPlan& plan, int64_t jobs, const Context& context) {
   const bool gpu = context.device.is_cuda();
   jobs = gpu ? jobs : std::max<int64_t>(jobs, 1);
@@ -246,15 +255,13 @@ SweepMachine machine_of(const SweepPlan& plan, int64_t jobs, const Context& cont
 }
 
 // Trains the runs of a plan, or submits them.
-int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& context,
+int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& context,
                bool trials = false) {
   require_free_place(plan);
   check_parameters(plan);
-  if (!options.collection.empty()) {
-    if (const int64_t taken = take_collected(plan, options.collection); taken > 0) {
-      std::cerr << counted(taken, "finished run") << " taken from " << options.collection.string()
-                << "\n";
-    }
+  if (const int64_t taken = take_collected(plan); taken > 0) {
+    std::cerr << counted(taken, "finished run") << " taken from " << plan.collection.string()
+              << "\n";
   }
   inspect_runs(plan);
   check_unchanged(plan);
@@ -263,13 +270,11 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
   const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
   prepare_sweep(plan, log);
   prepare_programs(plan, torch::get_num_threads(), log);
-  if (!options.collection.empty()) {
-    for (const PlannedRun& run : plan.runs) {
-      if (run.finished) collect_run(run, options.collection);
-    }
+  for (const PlannedRun& run : plan.runs) {
+    if (run.finished) collect_run(plan, run);
   }
-  if (options.slurm) {
-    std::cerr << submit_to_slurm(plan, {context.device_name, context.threads}, !options.no_submit)
+  if (request.slurm) {
+    std::cerr << submit_to_slurm(plan, context.device_name, context.threads, !request.no_submit)
               << "\nwhen the jobs have finished, "
               << (trials ? "run the same command again for what follows these trials"
                          : "run: attn report " + shell_word(plan.directory.string()))
@@ -277,41 +282,31 @@ int train_plan(SweepPlan& plan, const SweepOptions& options, const Context& cont
     return 0;
   }
   catch_stop_signals();
-  SweepMachine machine = machine_of(plan, options.jobs, context);
-  const auto left = std::ranges::count(plan.runs, false, &PlannedRun::finished);
+  SweepMachine machine = machine_of(plan, request.jobs, context);
   if (machine.jobs == 0) {
-    const bool measures = left > 1 && options.launcher.empty();
-    machine.jobs = measures ? measured_jobs(plan, machine, options.seconds) : 1;
+    const bool several = std::ranges::count(plan.runs, false, &PlannedRun::finished) > 1;
+    machine.jobs =
+        several && request.launcher.empty() ? jobs_on_gpus(plan, machine, request.seconds) : 1;
   }
   if (stop_requested()) return stop_exit_code();
-  const bool mps = machine.gpus > 0 && left > 1 && machine.jobs > machine.gpus &&
-                   std::ranges::none_of(plan.runs, [](const PlannedRun& run) {
-                     return run.experiment.runtime.mps == Use::off;
-                   });
-  return end_of(plan,
-                run_sweep(plan, {.machine = machine,
-                                 .mps = mps,
-                                 .launcher = options.launcher,
-                                 .collection = options.collection}),
-                trials);
+  return end_of(plan, run_sweep(plan, machine, request.launcher), trials);
 }
 
 }  // namespace
 
-int sweep(const SweepOptions& options, const Context& context) {
-  SweepPlan plan = plan_sweep(options.request);
-  if (fs::exists(options.collection) && !fs::is_directory(options.collection)) {
-    throw ConfigError("--collect " + options.collection.string() + ": a file; give a directory");
+int sweep(const SweepRequest& request, const Context& context) {
+  SweepPlan plan = plan_sweep(request);
+  if (fs::exists(plan.collection) && !fs::is_directory(plan.collection)) {
+    throw ConfigError("--collect " + plan.collection.string() + ": a file; give a directory");
   }
   std::optional<SweepPlan> trials;
   if (!plan.file.tune.empty()) trials = plan_trials(plan);
-  if (options.dry_run) {
-    const fs::path& kept = options.collection;
-    inspect_runs(plan, kept);
-    if (trials) inspect_runs(*trials, kept.empty() ? "" : kept / "tune");
+  if (request.dry_run) {
+    inspect_runs(plan, /*collected=*/true);
+    if (trials) inspect_runs(*trials, /*collected=*/true);
     catch_stop_signals();  // so that scratch files are removed
-    dry_run(plan, trials, machine_of(plan, options.jobs, context),
-            options.no_measure ? std::nullopt : std::optional(options.seconds));
+    dry_run(plan, trials, machine_of(plan, request.jobs, context),
+            request.no_measure ? std::nullopt : std::optional(request.seconds));
     if (stop_requested()) return stop_exit_code();
     require_free_place(plan);
     if (!trials) check_unchanged(plan);
@@ -319,15 +314,13 @@ int sweep(const SweepOptions& options, const Context& context) {
     return 0;
   }
   while (trials && has_unfinished(*trials)) {
-    SweepOptions of_trials = options;
-    if (!options.collection.empty()) of_trials.collection /= "tune";
-    const int code = train_plan(*trials, of_trials, context, true);
+    const int code = train_plan(*trials, request, context, true);
     inspect_runs(*trials);
     if (has_unfinished(*trials)) return code;  // a trial that diverged has finished
     trials = plan_trials(plan);                // with an edge of the grid extended
   }
   if (trials) choose_settings(plan, *trials);
-  return train_plan(plan, options, context);
+  return train_plan(plan, request, context);
 }
 
 }  // namespace attn

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
 #include <string_view>
 
 #include "app/experiment/experiment.h"
@@ -141,20 +140,26 @@ std::vector<ExpandedRow> expand(const SweepRow& row) {
   return rows;
 }
 
-std::vector<size_t> resolve_baselines(const std::vector<ExpandedRow>& rows) {
+std::vector<ExpandedRow> expand_rows(const SweepFile& file) {
+  std::vector<ExpandedRow> rows;
   std::vector<std::string> names;
-  std::vector<size_t> baselines;
-  for (const ExpandedRow& row : rows) {
-    const std::string& baseline = row.row.baseline;
-    const auto found = std::ranges::find(names, baseline);
-    if (!baseline.empty() && found == names.end()) {
-      throw ConfigError("row " + row.row.name + ": baseline: \"" + baseline +
-                        "\": no row above it has that name" + suggestion(baseline, names));
+  for (const SweepRow& row : file.rows) {
+    for (ExpandedRow& one : expand(row)) {
+      if (std::ranges::count(names, one.row.name) > 0) {
+        throw ConfigError("duplicate row name " + one.row.name);
+      }
+      const std::string& baseline = one.row.baseline;
+      const auto found = std::ranges::find(names, baseline);
+      if (!baseline.empty() && found == names.end()) {
+        throw ConfigError("row " + one.row.name + ": baseline: \"" + baseline +
+                          "\": no row above it has that name" + suggestion(baseline, names));
+      }
+      if (!baseline.empty()) one.baseline = static_cast<size_t>(found - names.begin());
+      names.push_back(one.row.name);
+      rows.push_back(std::move(one));
     }
-    baselines.push_back(baseline.empty() ? 0 : static_cast<size_t>(found - names.begin()));
-    names.push_back(row.row.name);
   }
-  return baselines;
+  return rows;
 }
 
 }  // namespace attn

@@ -183,6 +183,7 @@ inline constexpr size_t kMaxSweepRuns = 10'000;
 struct ExpandedRow {
   SweepRow row;
   std::vector<Json> patches;
+  size_t baseline = 0;  ///< the row that it is compared with
 };
 
 /// Expands the grid of a row: one row per combination, the last path varying fastest. Tags are set
@@ -190,7 +191,8 @@ struct ExpandedRow {
 /// than kMaxSweepRuns combinations, and for a tag in both grid and set.
 std::vector<ExpandedRow> expand(const SweepRow& row);
 
-/// The baseline of each row, by default the first. Throws ConfigError for one that is not above it.
-std::vector<size_t> resolve_baselines(const std::vector<ExpandedRow>& rows);
+/// All rows, expanded. Throws ConfigError for two of one name, and for a baseline that is not above
+/// its row.
+std::vector<ExpandedRow> expand_rows(const SweepFile& file);
 
 }  // namespace attn

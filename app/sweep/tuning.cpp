@@ -1,11 +1,9 @@
-#include "app/sweep/tuning.h"
-
 #include <algorithm>
 #include <limits>
 #include <set>
 
 #include "app/experiment/run_result.h"
-#include "app/sweep/status.h"
+#include "app/sweep/plan.h"
 #include "base/error.h"
 #include "base/format.h"
 
@@ -44,6 +42,7 @@ std::vector<Json> values_of(const Json& grid, size_t combination) {
 SweepPlan plan_grid(const SweepPlan& plan, const Json& grid) {
   SweepPlan trials = plan;
   trials.directory = plan.directory / "tune";
+  if (!plan.collection.empty()) trials.collection = plan.collection / "tune";
   trials.tuning_grid = grid;
   trials.metrics = {};
   trials.metrics.evaluators[Metric::loss] = deciding(plan);
@@ -136,10 +135,6 @@ SweepPlan plan_trials(const SweepPlan& plan) {
   const SweepPlan trials = plan_grid(plan, grid);
   if (has_unfinished(trials)) return trials;
   return plan_grid(plan, extended(plan, grid, choices_of(plan, trials)));
-}
-
-bool has_unfinished(const SweepPlan& trials) {
-  return std::ranges::any_of(trials.runs, [](const PlannedRun& trial) { return !trial.finished; });
 }
 
 void choose_settings(SweepPlan& plan, const SweepPlan& trials) {

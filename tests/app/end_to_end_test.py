@@ -777,7 +777,7 @@ class EndToEnd(ProgramTest):
 
     def test_benchmarks_measure_what_they_name(self):
         self.whole_run()
-        step = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--cache", "cache").stdout)
+        step = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--set", "data.cache=cache").stdout)
         self.assertGreater(step["tokens_per_second"], 0)
         points = json.loads(self.attn("bench", "table1", "small.json", "--lengths", "8,16", "--widths", "64",
                                       "--seconds", "0.001").stdout)
@@ -787,7 +787,7 @@ class EndToEnd(ProgramTest):
         rows = [re.fullmatch(r" *([\d.]+) +([\d.]+) % +([\d.]+)  (\S.*)", row) for row in trace.splitlines()[2:]]
         self.assertEqual([row[3] for row in rows if row[4] == "aten::_fused_adam_"], ["1.0"], trace)
         self.assertAlmostEqual(sum(float(row[2]) for row in rows), 100, delta=3, msg=trace)
-        one = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--cache", "cache",
+        one = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--set", "data.cache=cache",
                                    "--batch-tokens", "256").stdout)
         self.assertLess(one["memory"], 2 * step["memory"])
         search = json.loads(self.attn("bench", "search", "whole", "corpus/test.en", "--json", "--at-once", "8",

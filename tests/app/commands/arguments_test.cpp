@@ -1,12 +1,11 @@
 // What commands read and write: arguments, lines of input, output files.
-#include "app/commands/arguments.h"
+#include "app/commands/commands.h"
 
 #include <cerrno>
 #include <sstream>
 #include <string>
 
-#include "app/commands/input_chunks.h"
-#include "app/commands/output_file.h"
+#include "app/commands/text_io.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "tests/support/catch.h"

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <string>
 
-#include "app/experiment/find_checkpoint.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
 #include "base/error.h"
@@ -97,14 +96,14 @@ TEST_CASE("a lock of a process that was killed, or of another boot, is free at o
 
 TEST_CASE("the changes of a run are listed, whatever else its run.json holds") {
   const testing::TemporaryDirectory run;
-  CHECK(changes_of(run.path()).empty());
+  CHECK(changes_of(read_run_file(run.path())).empty());
   for (const char* changes : {"1", "\"x\"", "[1]", "[{\"option\": 3}]", "{}"}) {
     CAPTURE(changes);
     run.write("run.json", std::string("{\"changes\": ") + changes + "}");
-    CHECK(changes_of(run.path()).empty());
+    CHECK(changes_of(read_run_file(run.path())).empty());
   }
   run.write("run.json", R"({"changes": [{"step": 7, "option": "train.clip_norm", "after": 2.0}]})");
-  CHECK(changes_of(run.path()) == "train.clip_norm 2.0 from step 7");
+  CHECK(changes_of(read_run_file(run.path())) == "train.clip_norm 2.0 from step 7");
 }
 
 TEST_CASE("a result is read back as it was written") {
@@ -139,15 +138,11 @@ TEST_CASE("a run has finished when it made its steps, or stopped by its patience
 }
 
 TEST_CASE("a run was as read if it was so when it started or when it finished") {
-  const testing::TemporaryDirectory run;
-  CHECK(as_read(run.path()).empty());
-  run.write("run.json", R"({"commit": "a"})");
-  run.write("result.json", R"({"step": 1})");
-  CHECK(as_read(run.path()).empty());
-  run.write("run.json", R"({"as_read": ["norm", "attention"]})");
-  CHECK(as_read(run.path()) == "attention, norm");
-  run.write("result.json", R"({"step": 1, "as_read": ["softmax", "norm"]})");
-  CHECK(as_read(run.path()) == "attention, norm, softmax");
+  const Json plain = {{"commit", "a"}}, edited = {{"as_read", {"norm", "attention"}}};
+  CHECK(as_read(plain, std::nullopt).empty());
+  CHECK(as_read(plain, RunResult{}).empty());
+  CHECK(as_read(edited, std::nullopt) == "attention, norm");
+  CHECK(as_read(edited, RunResult{.as_read = {"softmax", "norm"}}) == "attention, norm, softmax");
 }
 
 TEST_CASE("a torn or foreign line of the metrics is passed over") {

@@ -1,5 +1,3 @@
-#include "app/sweep/mps.h"
-
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -97,26 +95,26 @@ TEST_CASE("a server that does not start is one line, and one of somebody else st
   CHECK(fs::exists(other / "server"));
 }
 
-TEST_CASE("a run that fails under MPS is resumed once without it") {
+TEST_CASE("runs that fail under MPS are resumed once without it") {
   const ControlProgram control;
   const testing::TemporaryDirectory folder;
   SweepPlan plan{.directory = folder.path()};
   plan.rows.resize(1);
-  PlannedRun run{.row = 0, .name = "a/seed-1", .directory = folder / "a/seed-1"};
-  run.experiment.train.steps = 5;
-  plan.runs.push_back(run);
-  make_directories(run.directory);
+  for (const char* name : {"a/seed-1", "a/seed-2"}) {
+    PlannedRun run{.row = 0, .name = name, .directory = folder / name};
+    run.experiment.train.steps = 5;
+    make_directories(run.directory);
+    plan.runs.push_back(std::move(run));
+  }
   const bool fails = GENERATE(false, true);
   const fs::path launcher = write_program(
-      folder / "launch", "echo run >> " + (folder / "runs").string() +
-                             "\n[ -z \"$CUDA_MPS_PIPE_DIRECTORY\" ] || exit 9\n" +
-                             (fails ? "exit 8\n"
-                                    : "echo '{\"step\": 5}' > " +
-                                          RunDirectory(run.directory).result().string() + "\n"));
-  const SweepEnd end = run_sweep(
-      plan, {.machine = {.device = "cpu", .gpus = 1}, .mps = true, .launcher = launcher.string()});
-  CHECK(end.finished == (fails ? 0 : 1));
-  CHECK(end.failed.size() == (fails ? 1u : 0u));
-  CHECK(read_file(folder / "runs") == "run\nrun\n");
+      folder / "launch",
+      "echo run >> " + (folder / "runs").string() +
+          "\n[ -z \"$CUDA_MPS_PIPE_DIRECTORY\" ] || exit 9\n" +
+          (fails ? "exit 8\n" : "echo '{\"step\": 5}' > \"$9/result.json\"  # --run $9\n"));
+  const SweepEnd end = run_sweep(plan, {.device = "cpu", .gpus = 1, .jobs = 2}, launcher.string());
+  CHECK(end.finished == (fails ? 0u : 2u));
+  CHECK(end.failed == (fails ? 2u : 0u));
+  CHECK(read_file(folder / "runs") == "run\nrun\nrun\nrun\n");
   CHECK_FALSE(fs::exists(MpsServer::folder_of(folder.path()) / "server"));
 }

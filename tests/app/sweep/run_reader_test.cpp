@@ -1,4 +1,4 @@
-#include "app/sweep/run_reader.h"
+#include "app/sweep/report.h"
 
 #include "tests/support/catch.h"
 

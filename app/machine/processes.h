@@ -1,4 +1,5 @@
-// Child processes: a failing run does not affect the sweep.
+// Words and commands of a POSIX shell, and child processes: a failing run does not affect its
+// sweep.
 #pragma once
 
 #include <sys/types.h>
@@ -9,6 +10,20 @@
 #include <vector>
 
 namespace attn {
+
+/// The text as a single-quoted shell word.
+std::string shell_quoted(const std::string& text);
+
+/// The same without quotes where none are needed.
+std::string shell_word(const std::string& text);
+
+struct CommandOutput {
+  int exit_code = 0;  ///< 127: not found
+  std::string text;   ///< stdout and stderr, without the last line's end
+};
+
+/// Runs a command line of the shell.
+CommandOutput output_of(const std::string& command);
 
 /// Path of the running program.
 std::filesystem::path program_path();

@@ -1,22 +1,61 @@
-// Inputs of commands: in chunks, for translate and parse, with their progress; standard input and
-// text files as lines.
+// What commands read and write: text in chunks, for translate and parse, with their progress;
+// standard input and text files as lines; outputs, which are a file or standard output.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <istream>
+#include <memory>
+#include <optional>
+#include <ostream>
 #include <span>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "app/commands/output_file.h"
 #include "app/experiment/progress_line.h"
 #include "base/file.h"
+#include "data/tokenizer.h"
 
 namespace attn {
+
+/// Throws DataError if something that was written to standard output is lost, e.g. on a full disk.
+void flush_standard_output();
+
+/// Until commit() the lines are in PATH.partial, where an interrupted command leaves them; an
+/// existing file is replaced at the end. Symbolic links are followed; devices and pipes are written
+/// directly.
+class OutputFile {
+ public:
+  /// Empty or "-": standard output. Throws DataError if the file cannot be created.
+  explicit OutputFile(std::filesystem::path path = {});
+
+  bool is_stdout() const { return path_.empty(); }
+  /// Of a file, text is kept in memory until flush().
+  std::ostream& stream();
+  /// Throws DataError if the output cannot be written.
+  void flush();
+  /// Flushes and gives the file its name. Throws DataError.
+  void commit();
+  /// Writes all of the output and commits it. Throws DataError.
+  void write_all(std::string_view text);
+
+ private:
+  /// The file that is written: PATH.partial, or PATH itself if it is a device or a pipe.
+  std::filesystem::path partial() const;
+
+  std::filesystem::path path_;
+  bool special_ = false;  ///< see Destination
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
+  std::ostringstream text_;  ///< not yet written
+};
+
+/// A file of results that a command writes on request: none for an empty path. To be created before
+/// the work, so that a path that cannot be written is reported at once. Throws DataError.
+std::optional<OutputFile> requested_output(const std::filesystem::path& path);
 
 struct ChunkedInput {
   std::filesystem::path file;  ///< empty or "-": standard input
@@ -61,5 +100,8 @@ TextFile read_text(const std::string& path, bool may_be_stdin,
 /// says what the texts are.
 void check_same_length(const TextFile& one, const TextFile& other,
                        const std::string& kinds = "hypotheses and references");
+
+/// Prints unknown_note (data/tokenizer.h) to stderr, if any token is unknown.
+void print_unknown(const UnknownTokens& count, const std::string& side);
 
 }  // namespace attn
