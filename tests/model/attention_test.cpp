@@ -30,19 +30,6 @@ MultiHeadAttention attention(const TransformerConfig& config) {
 
 }  // namespace
 
-TEST_CASE("the worked example: scaling by the root of d_k softens the softmax") {
-  const torch::Tensor logits = torch::tensor({40.0, 50.0, 45.0});
-  CHECK(close(logits.softmax(0), torch::tensor({4.5e-5, 0.99326, 0.00669}), 1e-5));
-  // One query against three keys whose dot products are those logits, d_k = 64.
-  const torch::Tensor query = torch::zeros({1, 1, 1, 64});
-  query.select(3, 0).fill_(1.0);
-  const torch::Tensor keys = torch::zeros({1, 1, 3, 64});
-  keys.select(3, 0).copy_(torch::tensor({40.0, 50.0, 45.0}));
-  const torch::Tensor allowed = torch::ones({1, 1, 1, 3}, torch::kBool);
-  const auto result = scaled_dot_product_attention(query, keys, keys, allowed);
-  CHECK(close(result.weights.flatten(), torch::tensor({0.1573, 0.5489, 0.2938}), 1e-4));
-}
-
 TEST_CASE("attention weights of every query sum to one over what it may see") {
   torch::manual_seed(1);
   const Segments source(std::vector<int64_t>{4, 1, 6}), target(std::vector<int64_t>{3, 2, 5});
@@ -97,36 +84,6 @@ TEST_CASE("attention dropout on the fast path keeps the right share and its grad
   const torch::Tensor mask = value.grad().select(1, 0);
   CHECK((mask == 0).to(torch::kFloat).mean().item<float>() == Approx(0.25).margin(0.02));
   CHECK(mask.sum().item<float>() == Approx(out[0][0].item<float>()).margin(1e-4));
-}
-
-TEST_CASE("LibTorch's kernel over the padded layout is the same attention, gradients too") {
-  const auto [causal, window] = GENERATE(std::make_tuple(false, 0), std::make_tuple(true, 0),
-                                         std::make_tuple(false, 4), std::make_tuple(true, 3));
-  torch::manual_seed(9);
-  const std::vector<int64_t> queries = {0, 4, 5, 12},
-                             keys =
-                                 causal || window > 0 ? queries : std::vector<int64_t>{0, 3, 3, 20};
-  const int64_t heads = 2, d_k = 5, d_v = 7;
-  const torch::Tensor upstream = torch::randn({queries.back(), heads * d_v});
-  const torch::Tensor q = torch::randn({queries.back(), heads * d_k}),
-                      k = torch::randn({keys.back(), heads * d_k}),
-                      v = torch::randn({keys.back(), heads * d_v});
-  std::vector<std::vector<torch::Tensor>> results;
-  for (const auto& attend : {packed_attention, padded_attention}) {
-    const std::vector<torch::Tensor> in = {q.clone().requires_grad_(), k.clone().requires_grad_(),
-                                           v.clone().requires_grad_()};
-    const torch::Tensor out = attend(in[0], in[1], in[2],
-                                     {.heads = heads,
-                                      .query_offsets = queries,
-                                      .key_offsets = keys,
-                                      .causal = causal,
-                                      .window = window});
-    out.backward(upstream);
-    results.push_back({out, in[0].grad(), in[1].grad(), in[2].grad()});
-  }
-  for (size_t i = 0; i < results[0].size(); ++i) {
-    CHECK(max_difference(results[0][i], results[1][i]) < 1e-5);
-  }
 }
 
 TEST_CASE("attention over the padded layout takes the slots that it is given") {

@@ -84,17 +84,6 @@ TEST_CASE(
   CHECK(max_difference(norm->after_residual(x, update, dropout), norm(update)) < 1e-5);
 }
 
-TEST_CASE("layers that are reset start as new ones do") {
-  NormLayer norm(NormKind::layer, 5);
-  {
-    const torch::NoGradGuard no_grad;
-    for (auto& parameter : norm->parameters()) parameter.normal_();
-  }
-  norm->reset_parameters();
-  CHECK(torch::equal(norm->weight, torch::ones({5})));
-  CHECK(torch::equal(norm->bias, torch::zeros({5})));
-}
-
 namespace {
 
 const std::vector<int64_t> kLengths = {5, 1, 0, 3};
