@@ -99,7 +99,8 @@ TEST_CASE("packed weights give the product and write nothing beyond the outputs"
   }
 }
 
-TEST_CASE("a product with int8 weights is that of their levels, which are off by at most half a step") {
+TEST_CASE(
+    "a product with int8 weights is that of their levels, which are off by at most half a step") {
   const cpu::Kernels& kernels = each_table();
   const auto [rows, inputs, outputs] =
       GENERATE(testing::Sizes{1, 1, 1}, testing::Sizes{11, 7, 33}, testing::Sizes{13, 40, 70});

@@ -191,15 +191,6 @@ TEST_CASE("the last scheduled checkpoints are those of an uninterrupted run") {
   CHECK(steps({.every = 1000, .end = 67}) == Steps{67});
 }
 
-TEST_CASE("temporary names are among the leftovers") {
-  const TemporaryDirectory folder;
-  AtomicDirectory half(checkpoint_path(folder.path(), 7));
-  fill_checkpoint(half.path());
-  CHECK(list_checkpoints(folder.path()).empty());
-  remove_leftovers(folder.path(), std::chrono::seconds(0));
-  CHECK(fs::is_empty(folder.path()));
-}
-
 TEST_CASE("checkpoints are complete wherever the run is killed") {
   const TemporaryDirectory folder;
   for (int round = 0; round < 8; ++round) {

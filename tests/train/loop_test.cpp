@@ -90,34 +90,27 @@ TEST_CASE("a step is logged, saved on schedule, evaluated, and saved and marked 
   CHECK(recorded.task.trainer.state.best_step == 4);
 }
 
-TEST_CASE("the last step is logged, saved and evaluated by all, whatever their schedules") {
-  TrainConfig config = training(3);
-  Recorded recorded(config);
-  recorded.add("bleu", 0, {1.0});
-  recorded.add("loss", 2, {3.0, 4.0});
-  CHECK(recorded.run() == LoopEnd::finished);
-  CHECK(recorded.events == Events{"loss 2", "loss is best 2", "save 2", "best 2", "log 3", "save 3",
-                                  "bleu 3", "loss 3", "evaluated 3"});
-}
-
-TEST_CASE("only the evaluator that is to select the best checkpoint does") {
-  Recorded recorded(training(2));
+TEST_CASE("all evaluate at the last step, whatever their schedules, and one selects the best") {
+  Recorded recorded(training(3));
   recorded.add("end", 0, {1.0});
-  recorded.add("first", 1, {5.0, 6.0});
-  recorded.add("second", 1, {5.0, 4.0});
-  recorded.run();
-  CHECK(recorded.events == Events{"first 1", "first is best 1", "second 1", "save 1", "best 1",
-                                  "log 2", "save 2", "end 2", "first 2", "second 2",
-                                  "evaluated 2"});
-  CHECK(recorded.task.trainer.state.without_better == 1);
+  recorded.add("first", 2, {5.0, 6.0});
+  recorded.add("second", 2, {5.0, 4.0});
+  CHECK(recorded.run() == LoopEnd::finished);
+  CHECK(recorded.events == Events{"first 2", "first is best 2", "second 2", "save 2", "best 2",
+                                  "log 3", "save 3", "end 3", "first 3", "second 3",
+                                  "evaluated 3"});
 }
 
-TEST_CASE("checkpoints are saved by steps; without an evaluator none is the best") {
-  TrainConfig config = training(5);
+TEST_CASE("checkpoints are saved by steps and by time; without an evaluator none is the best") {
+  TrainConfig config = training(3);
   config.checkpoint_every = 2;
-  Recorded recorded(config);
-  recorded.run();
-  CHECK(recorded.events == Events{"save 2", "save 4", "log 5", "save 5"});
+  Recorded by_steps(config);
+  by_steps.run();
+  CHECK(by_steps.events == Events{"save 2", "log 3", "save 3"});
+  config.checkpoint_minutes = 1e-9;
+  Recorded by_time(config);
+  by_time.run();
+  CHECK(by_time.events == Events{"save 1", "save 2", "log 3", "save 3"});
 }
 
 TEST_CASE("out of patience, training saves and ends") {
@@ -297,14 +290,6 @@ TEST_CASE("killed at any action, a resumed training ends like an undisturbed one
       CHECK(torch::equal(killed.end_weights, whole.end_weights));
     }
   }
-}
-
-TEST_CASE("checkpoint_minutes adds checkpoints between scheduled steps") {
-  TrainConfig config = training(3);
-  config.checkpoint_minutes = 1e-9;
-  Recorded recorded(config);
-  recorded.run();
-  CHECK(recorded.events == Events{"save 1", "save 2", "log 3", "save 3"});
 }
 
 TEST_CASE("a checkpoint has the seconds of training, without evaluating and saving") {

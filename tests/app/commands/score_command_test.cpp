@@ -139,9 +139,11 @@ TEST_CASE("options reach the score") {
 
 TEST_CASE("text that looks tokenized is warned about, on stderr") {
   const TemporaryDirectory folder;
+  const std::string line = "It rained all day .\n";
   std::string tokenized;
-  for (int i = 0; i < 100; ++i) tokenized += "It rained all day .\n";
-  const auto file = folder.write("t", tokenized);
+  for (int i = 0; i < 99; ++i) tokenized += line;
+  const auto fewer = folder.write("fewer", tokenized), file = folder.write("t", tokenized + line);
+  CHECK(score_bleu({fewer, fewer}).err.empty());
   CHECK_THAT(score_bleu({file, file}).err, contains("looks tokenized"));
   CHECK(score_bleu({file, file, "--force"}).err.empty());
   CHECK(score_bleu({file, file, "--tokenize", "none"}).err.empty());

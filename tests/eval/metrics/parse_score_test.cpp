@@ -1,3 +1,4 @@
+// Rows of sentences with wrong, missing and crossing brackets: parse_score_property_test.py.
 #include "eval/metrics/parse_score.h"
 
 #include <algorithm>
@@ -127,27 +128,6 @@ TEST_CASE("a perfect parser scores 100 whatever the outer bracket of gold") {
   // EVALB compares files as they are: an outer bracket that its parameters do not delete counts.
   CHECK(score({"(" + gold_tree + ")"}, {"(TOP " + gold_tree + ")"}).all.gold == 5);
   CHECK(score({"(" + gold_tree + ")"}, {"(TOP " + gold_tree + ")"}).all.f1() < 100);
-}
-
-TEST_CASE("a wrong label, a missing and a crossing bracket count as EVALB counts them") {
-  const ParseScore label = score({gold_tree}, {"(S (NP (PRP We)) (PP (VBP eat) (NP (NN rice))))"});
-  CHECK(label.all.recall() == 75);
-  CHECK(label.all.precision() == 75);
-  const ParseScore crossing = score({"(S (A (X a) (X b)) (X c))"}, {"(S (X a) (B (X b) (Y c)))"});
-  CHECK(crossing.all.matched == 1);
-  CHECK(crossing.all.crossing == 1);
-  CHECK(crossing.all.tagging() == Approx(200.0 / 3));
-  EvalbParameters unlabelled = collins_parameters();
-  unlabelled.labelled = false;
-  CHECK(score({gold_tree}, {"(X (Y (PRP We)) (Z (VBP eat) (Z (NN rice))))"}, unlabelled).all.f1() ==
-        100);
-  // Functions, root and punctuation do not count.
-  const ParseScore plain =
-      score({"(TOP (S (NP-SBJ-1 (PRP We)) (VP (VBP eat) (NP=2 (NN rice))) (. .)))"}, {gold_tree});
-  CHECK(plain.all.f1() == 100);
-  CHECK(plain.all.gold == 4);   // S NP VP NP
-  CHECK(plain.all.words == 3);  // no full stop
-  CHECK(plain.sentences[0].length == 4);
 }
 
 TEST_CASE("sentences that EVALB skips count as zero in the strict score") {
