@@ -346,13 +346,13 @@ TEST_CASE("the options of all alternatives are explained, each once and with who
   for (const FieldDoc& doc : explain_config(config)) {
     lines.push_back(doc.path + " = " + doc.value + (doc.only.empty() ? "" : " | " + doc.only));
   }
-  CHECK(lines == std::vector<std::string>{
-                     "figure.shape = \"disc\"", "figure.width = 2.0 | shape box",
-                     "figure.radius = 5.0 | shape disc", "figure.colour = 6", "scores = []",
-                     "scores[].name = \"x\"", "scores[].kind = \"loss\"",
-                     "scores[].shape = \"disc\"", "scores[].beam = 4 | kind bleu, parse",
-                     "scores[].width = 1.0 | shape box", "scores[].lowercase = false | kind bleu",
-                     "scores[].every = 10"});
+  CHECK(lines ==
+        std::vector<std::string>{"figure.shape = \"disc\"", "figure.width = 2.0 | shape box",
+                                 "figure.radius = 5.0 | shape disc", "figure.colour = 6",
+                                 "scores = []", "scores[].name = \"x\"", "scores[].kind = \"loss\"",
+                                 "scores[].shape = \"disc\"", "scores[].width = 1.0 | shape box",
+                                 "scores[].beam = 4 | kind bleu, parse",
+                                 "scores[].lowercase = false | kind bleu", "scores[].every = 10"});
   const FieldDoc rate = explain_config(Outer{})[3];
   CHECK(rate.path == "inner.rate");
   CHECK(rate.meaning == "a number");

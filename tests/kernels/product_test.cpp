@@ -144,14 +144,6 @@ TEST_CASE(
 
 namespace {
 
-const cpu::Int8Kernels& each_int8() {
-  std::vector<const cpu::Int8Kernels*> tables;
-  while (const auto* table = cpu::supported_int8(static_cast<int64_t>(tables.size()))) {
-    tables.push_back(table);
-  }
-  return *GENERATE_COPY(from_range(tables));
-}
-
 // Rows quantized from x [rows, stride].
 struct QuantizedRows {
   QuantizedRows(const cpu::Int8Kernels& kernels, const std::vector<float>& x, int64_t stride,
@@ -176,7 +168,7 @@ struct QuantizedRows {
 }  // namespace
 
 TEST_CASE("rows are quantized by their largest value") {
-  const cpu::Int8Kernels& kernels = each_int8();
+  const cpu::Int8Kernels& kernels = testing::each_of(cpu::supported_int8);
   const std::string name = kernels.name;
   const int64_t rows = 5, inputs = GENERATE(1, 4, 15, 33, 70), stride = inputs + 3;
   CAPTURE(name, inputs);
@@ -210,7 +202,7 @@ TEST_CASE("rows are quantized by their largest value") {
 }
 
 TEST_CASE("int8 products are those of the levels, and NaN and infinity stay in their row") {
-  const cpu::Int8Kernels& kernels = each_int8();
+  const cpu::Int8Kernels& kernels = testing::each_of(cpu::supported_int8);
   const std::string name = kernels.name;
   const auto [rows, inputs, outputs] =
       GENERATE(testing::Sizes{1, 1, 1}, testing::Sizes{0, 8, 8}, testing::Sizes{5, 16, 32},

@@ -69,23 +69,6 @@ TEST_CASE("a query with nothing to attend to yields zeros and finite gradients, 
   }
 }
 
-TEST_CASE("attention dropout on the fast path keeps the right share and its gradient is exact") {
-  torch::manual_seed(5);
-  // One query over many keys with equal scores and values of one: the output is the kept share.
-  const int64_t keys = 20000;
-  const std::vector<int64_t> q = {0, 1}, k = {0, keys};
-  const torch::Tensor query = torch::zeros({1, 4}), key = torch::randn({keys, 4});
-  const torch::Tensor value = torch::ones({keys, 4}, torch::requires_grad());
-  const torch::Tensor out = packed_attention(
-      query, key, value, {.heads = 1, .query_offsets = q, .key_offsets = k, .dropout = 0.25});
-  CHECK(out[0][0].item<float>() == Approx(1.0).margin(0.02));
-  // The function is linear in the values, so its gradient is the mask itself.
-  out.select(1, 0).sum().backward();
-  const torch::Tensor mask = value.grad().select(1, 0);
-  CHECK((mask == 0).to(torch::kFloat).mean().item<float>() == Approx(0.25).margin(0.02));
-  CHECK(mask.sum().item<float>() == Approx(out[0][0].item<float>()).margin(1e-4));
-}
-
 TEST_CASE("attention over the padded layout takes the slots that it is given") {
   torch::manual_seed(9);
   const std::vector<int64_t> offsets = {0, 2, 5};
@@ -185,28 +168,4 @@ TEST_CASE("gradients by distance have the same bits for any number of threads") 
     CHECK(torch::equal(gradients[0][i], gradients[1][i]));
     CHECK(torch::equal(gradients[0][i], gradients[2][i]));
   }
-}
-
-TEST_CASE("a large negative bias masks keys, in whole sentences and in steps") {
-  torch::manual_seed(11);
-  const Segments rows(std::vector<int64_t>{5, 3});
-  auto module = attention(small());
-  const torch::Tensor x = torch::randn({8, 12});
-  torch::Tensor future = torch::zeros({2, 9});  // distances -4 to 4
-  future.narrow(1, 5, 4).fill_(-1e9);
-  CHECK(max_difference(
-            module->forward(x, x, {.queries = rows, .keys = rows, .position = {.bias_HP = future}}),
-            module->forward(x, x, {.queries = rows, .keys = rows, .causal = true})) < 1e-5);
-
-  std::vector<KeysValues> steps;
-  for (int t = 0; t < 4; ++t) steps.push_back(module->project(torch::randn({3, 12})));
-  const std::vector<std::vector<int32_t>> backpointers = {
-      {2, 0, 1}, {0, 0, 1}, {1, 1, 2}, {0, 1, 2}};
-  torch::Tensor first = torch::zeros({2, 7});
-  first.select(1, 0).fill_(-1e9);  // three positions before the last
-  const torch::Tensor now = torch::randn({3, 12});
-  const torch::NoGradGuard no_grad;
-  CHECK(max_difference(module->attend_to_cache(now, steps, backpointers, {.bias_HP = first}),
-                       module->attend_to_cache(now, std::span(steps).subspan(1),
-                                               std::span(backpointers).subspan(1))) < 1e-5);
 }

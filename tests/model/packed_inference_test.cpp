@@ -1,5 +1,6 @@
 // Packed inference against the modules. Its steps: tests/model/seq2seq_test.cpp.
 #include <algorithm>
+
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/compute_scope.h"

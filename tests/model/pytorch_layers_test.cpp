@@ -119,28 +119,6 @@ TEST_CASE("self-attention with rotary positions is the formula's, forward and ba
   }
 }
 
-TEST_CASE("the scores of rotary self-attention depend on relative positions alone") {
-  torch::manual_seed(4);
-  MultiHeadAttention attention(rotary(), AttentionKind::encoder);
-  PositionEncoding position(rotary(), false);
-  const torch::Tensor x = torch::randn({rows().rows(), 12});
-  const torch::NoGradGuard no_grad;
-  torch::Tensor observed;
-  attention->observer = [&](const ObservedAttention& all) { observed = all.weights_BHLM; };
-  const auto weights = [&](const torch::Tensor& positions_N) {
-    attention->forward(
-        x, x,
-        {.queries = rows(), .keys = rows(), .position = position->in_scores(positions_N, 200)});
-    return observed;
-  };
-  const torch::Tensor here = weights(rows().positions());
-  for (const int64_t shift : {1, 17, 150}) {
-    CAPTURE(shift);
-    CHECK(max_difference(weights(rows().positions() + shift), here) < 1e-5);
-  }
-  CHECK(max_difference(weights(rows().positions() * 2), here) > 1e-3);
-}
-
 TEST_CASE(
     "rotary positions are in self-attention alone: not in embeddings, not in cross-attention") {
   torch::manual_seed(5);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/random.h"
 #include "base/unicode.h"
 #include "data/parsing/tree.h"
@@ -60,12 +61,6 @@ Words split(const std::string& text) {
   return words;
 }
 
-std::string join(const Words& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 Tree without_tags(Tree tree) {
   if (tree.is_leaf()) tree.label = kNoTag;
   for (Tree& child : tree.children) child = without_tags(std::move(child));
@@ -100,16 +95,16 @@ const std::string kDog = "(S (NP (DT the) (NN dog)) (VP (VBZ barks)))";
 }  // namespace
 
 TEST_CASE("the two forms are written as the literature has them") {
-  CHECK(join(linearize(one_tree(kDog), TreeForm::tags)) == "S NP DT NN /NP VP VBZ /VP /S");
-  CHECK(join(linearize(one_tree(kDog), TreeForm::in_order)) == "DT NP NN /NP S VBZ VP /VP /S");
-  CHECK(join(linearize(one_tree(kDog), TreeForm::xx)) == "(S (NP XX XX )NP (VP XX )VP )S");
+  CHECK(joined(linearize(one_tree(kDog), TreeForm::tags)) == "S NP DT NN /NP VP VBZ /VP /S");
+  CHECK(joined(linearize(one_tree(kDog), TreeForm::in_order)) == "DT NP NN /NP S VBZ VP /VP /S");
+  CHECK(joined(linearize(one_tree(kDog), TreeForm::xx)) == "(S (NP XX XX )NP (VP XX )VP )S");
 }
 
 TEST_CASE("a symbol means the same in every tree of a corpus") {
   // NP is a constituent elsewhere: here it is a tag, and must not open anything.
   const Tree tree = one_tree("(S (NP Kim) (VB went))");
   const LabelSet labels = {"S", "NP"};
-  CHECK(join(linearize(tree, TreeForm::tags, labels)) == "S =NP VB /S");
+  CHECK(joined(linearize(tree, TreeForm::tags, labels)) == "S =NP VB /S");
   CHECK(read_symbol("NP", TreeForm::tags, labels) == TreeSymbol{TreeSymbol::Kind::open, "NP"});
   CHECK(read_symbol("=NP", TreeForm::tags, labels) == TreeSymbol{TreeSymbol::Kind::leaf, "NP"});
   CHECK_FALSE(read_symbol("<unk>", TreeForm::tags, labels));
@@ -219,7 +214,7 @@ TEST_CASE(
     for (uint64_t n = 1 + random.below(8); n > 0; --n) words.push_back("w" + std::to_string(n));
     for (const TreeForm form : {TreeForm::tags, TreeForm::xx, TreeForm::in_order}) {
       const RebuiltTree result = rebuild_tree(sequence, words, form, {"S", "NP"});
-      CAPTURE(join(sequence), write_tree(result.tree));
+      CAPTURE(joined(sequence), write_tree(result.tree));
       REQUIRE(tree_words(result.tree) == words);
       REQUIRE(drop_empty(result.tree) == result.tree);
       REQUIRE(result.repaired == !(delinearize(sequence, words, form, {"S", "NP"}) == result.tree));

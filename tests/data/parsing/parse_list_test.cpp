@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "data/lines.h"
 #include "data/nbest_list.h"
 #include "data/parsing/penn_tokenize.h"
@@ -162,16 +163,6 @@ TEST_CASE("trees too long for a line teach no tags") {
   CHECK(learnt.symbols("word", 1).empty());
 }
 
-namespace {
-
-std::string tokens(std::string_view sentence) {
-  std::string text;
-  for (const auto& token : penn_tokenize(sentence)) text += (text.empty() ? "" : " ") + token;
-  return text;
-}
-
-}  // namespace
-
 TEST_CASE("plain text is cut as the treebank cuts it") {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"The dog barks.", "The dog barks ."},
@@ -199,7 +190,7 @@ TEST_CASE("plain text is cut as the treebank cuts it") {
       {"'", "'"}};
   for (const auto& [text, expected] : cases) {
     CAPTURE(text);
-    CHECK(tokens(text) == expected);
+    CHECK(joined(penn_tokenize(text)) == expected);
   }
 }
 
@@ -208,9 +199,8 @@ TEST_CASE("tokenized text is mostly unchanged") {
   if (!folder) return;
   int64_t same = 0, all = 0;
   for (const Tree& tree : read_trees(*folder / "dev.ptb")) {
-    std::string line;
-    for (const auto& word : tree_words(tree)) line += (line.empty() ? "" : " ") + word;
-    same += tokens(line) == line;
+    const std::string line = joined(tree_words(tree));
+    same += joined(penn_tokenize(line)) == line;
     ++all;
   }
   CHECK(same >= 95 * all / 100);

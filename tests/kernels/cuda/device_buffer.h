@@ -9,22 +9,9 @@
 #include <vector>
 
 #include "kernels/cuda/arguments.h"
+#include "tests/kernels/tables.h"
 
 namespace attn::testing {
-
-inline float of_bf16(uint16_t bits) {
-  const uint32_t wide = uint32_t{bits} << 16;
-  float x;
-  std::memcpy(&x, &wide, sizeof x);
-  return x;
-}
-
-/// To nearest even; not for NaN.
-inline uint16_t to_bf16(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
 
 /// Float32 or bf16 numbers between margins of NaN, which reading outside brings into the results;
 /// NaN at first. The NaNs of a buffer with values are others, so that a copy of one margin in
