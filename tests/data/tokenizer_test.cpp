@@ -287,6 +287,6 @@ TEST_CASE("a model that others have learnt encodes a book as they do, piece by p
       different += pieces != expected[i];
     }
     CAPTURE(name, different);
-    CHECK(different < 10000);
+    CHECK(different < 100);  // those with characters that the model lacks: <unk> here
   }
 }

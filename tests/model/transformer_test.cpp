@@ -40,20 +40,11 @@ TEST_CASE("the order of words matters unless there are no positions") {
   CHECK(max_difference(encoded(config, {4, 5, 6}), encoded(config, {6, 5, 4})) < 1e-5);
 }
 
-TEST_CASE("embedding sharing uses one matrix as configured") {
+TEST_CASE("one matrix for both vocabularies requires that they are of one size") {
   TransformerConfig config = small();
-  CHECK(make(config)->named_parameters().contains("shared_weight"));
-  Transformer shared = make(config);
-  CHECK(shared->embeddings.of_output().is_same(shared->embeddings.shared));
-  config.embedding_sharing = EmbeddingSharing::decoder;
-  Transformer two = make(config, {23, 31});
-  CHECK(two->embeddings.of_output().is_same(two->embeddings.target));
-  CHECK(two->embeddings.source.size(0) == 23);
-  config.embedding_sharing = EmbeddingSharing::none;
-  Transformer three = make(config, {23, 31});
-  CHECK(three->embeddings.of_output().is_same(three->embeddings.projection));
-  config.embedding_sharing = EmbeddingSharing::all;
   CHECK_THROWS_AS(make(config, {23, 31}), ConfigError);
+  config.embedding_sharing = EmbeddingSharing::decoder;
+  CHECK(make(config, {23, 31})->embeddings.source.size(0) == 23);
 }
 
 TEST_CASE("one shared matrix receives the gradients of all its three uses") {
