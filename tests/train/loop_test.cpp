@@ -1,3 +1,4 @@
+// What the training loop does at each step, when it ends, and what it measures.
 #include "train/loop.h"
 
 #include <algorithm>
@@ -170,6 +171,75 @@ TEST_CASE("a stop during an evaluation saves, and none of the step's evaluations
   CHECK(recorded.run() == LoopEnd::finished);
   CHECK(recorded.task.trainer.state.best == 4.0);
   CHECK(recorded.task.trainer.state.best_step == 2);
+}
+
+TEST_CASE("the first value is the best, later ones must be better, and NaN is worse than any") {
+  const bool lower = GENERATE(true, false), scheduled = GENERATE(true, false);
+  const double sign = lower ? 1.0 : -1.0;
+  TrainState state;
+  int64_t best = 0, without_better = 0;
+  const auto record = [&](double value, bool better) {
+    state.step += 10;
+    CAPTURE(value);
+    CHECK(record_validation(state, sign * value, lower, scheduled) == better);
+    if (better) best = state.step;
+    // A result after the last update, not on schedule, costs no patience.
+    without_better = better ? 0 : without_better + (scheduled ? 1 : 0);
+    CHECK(state.best_step == best);
+    CHECK(state.without_better == without_better);
+  };
+  record(NAN, true);
+  record(NAN, false);
+  record(100.0, true);
+  record(100.0, false);
+  record(101.0, false);
+  record(NAN, false);
+  record(99.0, true);
+  CHECK(state.best == sign * 99.0);
+}
+
+TEST_CASE("training ends at its last step, or after as many validations as its patience") {
+  TrainConfig config;
+  config.steps = 100;
+  TrainState state;
+  state.step = 99;
+  state.without_better = 1000;
+  CHECK_FALSE(is_finished(state, config));
+  config.patience = 1001;
+  CHECK_FALSE(is_finished(state, config));
+  config.patience = 1000;
+  CHECK(is_finished(state, config));
+  config.patience = 0;
+  state.step = 100;
+  CHECK(is_finished(state, config));
+}
+
+namespace {
+
+StepReport report(int64_t step, double loss, int64_t target_tokens) {
+  StepReport made;
+  made.step = step;
+  made.loss = loss;
+  made.nll = loss / 2;
+  made.learning_rate = 0.1 * static_cast<double>(step);
+  made.target_tokens = target_tokens;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("means are over target tokens, and restart with every log line") {
+  Throughput throughput({}, 10);
+  throughput.add(report(1, 4.0, 30));
+  throughput.add(report(2, 2.0, 10));
+  const TrainingInterval first = throughput.take_interval();
+  CHECK(first.step == 2);
+  CHECK(first.loss == Approx(3.5));
+  CHECK(first.perplexity == Approx(std::exp(1.75)));
+  CHECK(first.learning_rate == 0.2);
+  throughput.add(report(3, 1.0, 5));
+  CHECK(throughput.interval().loss == Approx(1.0));
+  CHECK(throughput.interval().step == 3);
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// The course of a training: learning rates, its end, and what is logged.
+// Learning rates, and errors of the config of a training.
 #include "train/config.h"
 
 #include <cmath>
@@ -8,8 +8,6 @@
 #include "base/error.h"
 #include "tests/support/catch.h"
 #include "tests/support/golden_json.h"
-#include "train/loop.h"
-#include "train/throughput.h"
 
 using namespace attn;
 
@@ -108,85 +106,4 @@ TEST_CASE("errors of the training config name the option") {
     config.points = points;
     CHECK_THROWS_WITH(config.validate(), testing::contains("points"));
   }
-}
-
-TEST_CASE("the first value is the best, later ones must be better, and NaN is worse than any") {
-  const bool lower = GENERATE(true, false), scheduled = GENERATE(true, false);
-  const double sign = lower ? 1.0 : -1.0;
-  TrainState state;
-  int64_t best = 0, without_better = 0;
-  const auto record = [&](double value, bool better) {
-    state.step += 10;
-    CAPTURE(value);
-    CHECK(record_validation(state, sign * value, lower, scheduled) == better);
-    if (better) best = state.step;
-    // A result after the last update, not on schedule, costs no patience.
-    without_better = better ? 0 : without_better + (scheduled ? 1 : 0);
-    CHECK(state.best_step == best);
-    CHECK(state.without_better == without_better);
-  };
-  record(NAN, true);
-  record(NAN, false);
-  record(100.0, true);
-  record(100.0, false);
-  record(101.0, false);
-  record(NAN, false);
-  record(99.0, true);
-  CHECK(state.best == sign * 99.0);
-}
-
-TEST_CASE("training ends at its last step, or after as many validations as its patience") {
-  TrainConfig config;
-  config.steps = 100;
-  TrainState state;
-  state.step = 99;
-  state.without_better = 1000;
-  CHECK_FALSE(is_finished(state, config));
-  config.patience = 1001;
-  CHECK_FALSE(is_finished(state, config));
-  config.patience = 1000;
-  CHECK(is_finished(state, config));
-  config.patience = 0;
-  state.step = 100;
-  CHECK(is_finished(state, config));
-}
-
-namespace {
-
-StepReport report(int64_t step, double loss, int64_t target_tokens) {
-  StepReport made;
-  made.step = step;
-  made.loss = loss;
-  made.nll = loss / 2;
-  made.learning_rate = 0.1 * static_cast<double>(step);
-  made.target_tokens = target_tokens;
-  return made;
-}
-
-}  // namespace
-
-TEST_CASE("means are over target tokens, and restart with every log line") {
-  Throughput throughput({}, 10);
-  throughput.add(report(1, 4.0, 30));
-  throughput.add(report(2, 2.0, 10));
-  const TrainingInterval first = throughput.take_interval();
-  CHECK(first.step == 2);
-  CHECK(first.loss == Approx(3.5));
-  CHECK(first.perplexity == Approx(std::exp(1.75)));
-  CHECK(first.learning_rate == 0.2);
-  throughput.add(report(3, 1.0, 5));
-  CHECK(throughput.interval().loss == Approx(1.0));
-  CHECK(throughput.interval().step == 3);
-}
-
-TEST_CASE("seconds continue from an earlier process and omit excluded time") {
-  TrainState begun;
-  begun.step = 5;
-  begun.seconds = 1000.0;
-  Throughput throughput(begun, 10);
-  CHECK(throughput.seconds() >= 1000.0);
-  throughput.exclude(500.0);
-  CHECK(throughput.seconds() < 1000.0);
-  throughput.add(report(6, 1.0, 5));
-  CHECK(throughput.interval().seconds < 1000.0);
 }
