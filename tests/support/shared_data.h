@@ -24,7 +24,7 @@ inline std::optional<std::filesystem::path> shared_data(const std::string& name)
   return {};
 }
 
-/// The files of trees of the shared corpora, a tree a line.
+/// The treebanks of the shared corpora, with one tree per line.
 inline std::vector<std::filesystem::path> shared_treebanks() {
   std::vector<std::filesystem::path> files;
   for (const std::filesystem::path name :
