@@ -44,17 +44,6 @@ const Case kCases[] = {
     {"mup", [](Config& c) { c.mup_base = 4; }},
     {"deep_norm_layers", [](Config& c) { c.norm = Norm::deep, c.layers = 3; }}};
 
-Config golden_config() {
-  Config config;
-  config.layers = 1;
-  config.d_model = 8;
-  config.d_ff = 12;
-  config.heads = 4;
-  config.d_k = 4;
-  config.d_v = 2;
-  return config;
-}
-
 TokenSequences sentence(const torch::Tensor& tokens) {
   std::vector<int64_t> list;
   for (int64_t i = 0; i < tokens.numel(); ++i) list.push_back(tokens[i].item<int64_t>());
@@ -92,7 +81,7 @@ TEST_CASE("each of today's parts gives the probabilities of the implementation i
   for (const Case& one : kCases) {
     INFO(one.name);
     const Golden golden("model/data/transformer_parts.safetensors", std::string(one.name) + "/");
-    Config config = golden_config();
+    Config config{.layers = 1, .d_model = 8, .d_ff = 12, .heads = 4, .d_k = 4, .d_v = 2};
     one.change(config);
     Transformer model = made(config);
     model->eval();

@@ -3,6 +3,7 @@
 #include "data/parsing/linearize.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -236,7 +237,13 @@ TEST_CASE("punctuation without a tag is tagged by its word") {
 
 TEST_CASE("every tree of the shared corpora is written as it was, and round-trips in all forms",
           "[slow]") {
-  for (const auto& file : shared_treebanks()) {
+  for (const std::filesystem::path name :
+       {"craft/train.ptb", "craft/dev.ptb", "masc/letters.ptb", "masc/essays.ptb",
+        "wsj-sample/train.ptb", "wsj-sample/dev.ptb", "wsj-sample/dev.raw.ptb",
+        "gum/train.silver.ptb", "gum/dev.silver.ptb"}) {
+    const auto folder = shared_data(name.parent_path().string());
+    if (!folder) continue;
+    const std::filesystem::path file = *folder / name.filename();
     const std::vector<Tree> trees = read_trees(file);
     const std::vector<std::string> lines = read_lines(file);
     REQUIRE(trees.size() == lines.size());
@@ -246,7 +253,7 @@ TEST_CASE("every tree of the shared corpora is written as it was, and round-trip
     for (size_t i = 0; i < trees.size(); ++i) {
       different += write_tree(trees[i]) != lines[i] || !comes_back(trees[i], labels);
     }
-    CAPTURE(file.string());
+    CAPTURE(name.string());
     CHECK(different == 0);
   }
 }
