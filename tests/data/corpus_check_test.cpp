@@ -32,6 +32,7 @@ std::vector<std::string> lines_of(const std::string& content) {
   std::vector<std::string> lines;
   for (std::string line; reader.next(line);) lines.push_back(line);
   CHECK(reader.number() == static_cast<int64_t>(lines.size()));
+  CHECK(reader.hash() == hash_file(directory / "text"));
   return lines;
 }
 

@@ -196,20 +196,6 @@ TEST_CASE("a text that changes while it is encoded leaves no cache under the old
         texts.request.tokenizers.source->encode(first[3]));
 }
 
-TEST_CASE("a reader's hash is the file's") {
-  const Texts texts(3);
-  for (const std::string text : {"", "a", "a\n",
-                                 "\xEF\xBB\xBF"
-                                 "a\r\n\nb",
-                                 "\n\n"}) {
-    write_text(texts.request.source, text);
-    LineReader reader(texts.request.source);
-    for (std::string line; reader.next(line);) continue;
-    CHECK(reader.hash() == hash_file(texts.request.source));
-    CHECK_NOTHROW(require_same_hash(reader.path(), hash_text(text), reader.hash()));
-  }
-}
-
 TEST_CASE("invalid pairs are dropped and reported, and line numbers stay correct") {
   Texts texts(300);
   texts.source_lines[4] = "";

@@ -141,16 +141,6 @@ TEST_CASE("a broken word list is rejected with file and line") {
   CHECK_THROWS_AS(parse_tokenizer("<unk>\n<s>\n</s>\n", "list"), DataError);
 }
 
-TEST_CASE("a learnt word vocabulary can be read again, whatever blanks the text has") {
-  const TemporaryDirectory directory;
-  write_text(directory / "t", "foo\r bar\r\r\n foo\vbaz\fbar\n");
-  const std::vector<std::filesystem::path> texts = {directory / "t"};
-  const auto words = parse_word_vocabulary(learn_word_vocabulary(texts, 100, 1), "words");
-  CHECK(words->size() == 6);  // three special tokens, foo, bar and baz
-  CHECK(parse_word_vocabulary(words->serialized(), "again")->encode("baz foo") ==
-        words->encode("baz foo"));
-}
-
 TEST_CASE("words of texts with very many different ones are counted, the rarest forgotten") {
   const TemporaryDirectory directory;
   const std::filesystem::path text = directory / "text";

@@ -99,15 +99,26 @@ TEST_CASE("packed weights give the product and write nothing beyond the outputs"
   }
 }
 
-TEST_CASE("a product with int8 weights is that with their levels times their scales") {
+TEST_CASE(
+    "a product with int8 weights is that of their levels, which are off by at most half a step") {
   const cpu::Kernels& kernels = each_table();
   const auto [rows, inputs, outputs] =
       GENERATE(testing::Sizes{1, 1, 1}, testing::Sizes{11, 7, 33}, testing::Sizes{13, 40, 70});
   CAPTURE(rows, inputs, outputs);
   Random random(9);
-  const auto x = random_floats(random, rows * inputs), w = random_floats(random, outputs * inputs),
-             bias = random_floats(random, outputs);
+  const auto x = random_floats(random, rows * inputs), bias = random_floats(random, outputs);
+  auto w = random_floats(random, outputs * inputs);
+  if (outputs > 5) std::fill_n(w.begin() + 5 * inputs, inputs, 0.0f);
   const Int8Panels packed(w, outputs, inputs, kernels.panel_outputs);
+  for (int64_t o = 0; o < outputs; ++o) {
+    float largest = 0.0f;
+    for (int64_t i = 0; i < inputs; ++i) largest = std::max(largest, std::abs(w[o * inputs + i]));
+    CHECK(packed.scales[o] == Approx(largest / 127));
+    for (int64_t i = 0; i < inputs; ++i) {
+      const float kept = static_cast<float>(packed.level(o, i)) * packed.scales[o];
+      CHECK(std::abs(kept - w[o * inputs + i]) <= 0.501 * packed.scales[o]);
+    }
+  }
   std::vector<float> y(static_cast<size_t>(rows * outputs));
   kernels.multiply_panels({.x = x.data(),
                            .x_stride = inputs,
@@ -133,14 +144,6 @@ TEST_CASE("a product with int8 weights is that with their levels times their sca
 
 namespace {
 
-const cpu::Int8Kernels& each_int8() {
-  std::vector<const cpu::Int8Kernels*> tables;
-  while (const auto* table = cpu::supported_int8(static_cast<int64_t>(tables.size()))) {
-    tables.push_back(table);
-  }
-  return *GENERATE_COPY(from_range(tables));
-}
-
 // Rows quantized from x [rows, stride].
 struct QuantizedRows {
   QuantizedRows(const cpu::Int8Kernels& kernels, const std::vector<float>& x, int64_t stride,
@@ -164,29 +167,8 @@ struct QuantizedRows {
 
 }  // namespace
 
-TEST_CASE("an int8 level is off by at most half a step") {
-  const auto [outputs, inputs] =
-      GENERATE(std::tuple<int64_t, int64_t>{1, 1}, std::tuple<int64_t, int64_t>{33, 7},
-               std::tuple<int64_t, int64_t>{70, 40});
-  const int64_t width = GENERATE(8, 32);
-  CAPTURE(outputs, inputs, width);
-  Random random(9);
-  auto w = random_floats(random, outputs * inputs);
-  if (outputs > 5) std::fill_n(w.begin() + 5 * inputs, inputs, 0.0f);
-  const Int8Panels packed(w, outputs, inputs, width);
-  for (int64_t o = 0; o < outputs; ++o) {
-    float largest = 0.0f;
-    for (int64_t i = 0; i < inputs; ++i) largest = std::max(largest, std::abs(w[o * inputs + i]));
-    CHECK(packed.scales[o] == Approx(largest / 127));
-    for (int64_t i = 0; i < inputs; ++i) {
-      const float kept = static_cast<float>(packed.level(o, i)) * packed.scales[o];
-      CHECK(std::abs(kept - w[o * inputs + i]) <= 0.501 * packed.scales[o]);
-    }
-  }
-}
-
 TEST_CASE("rows are quantized by their largest value") {
-  const cpu::Int8Kernels& kernels = each_int8();
+  const cpu::Int8Kernels& kernels = testing::each_of(cpu::supported_int8);
   const std::string name = kernels.name;
   const int64_t rows = 5, inputs = GENERATE(1, 4, 15, 33, 70), stride = inputs + 3;
   CAPTURE(name, inputs);
@@ -220,7 +202,7 @@ TEST_CASE("rows are quantized by their largest value") {
 }
 
 TEST_CASE("int8 products are those of the levels, and NaN and infinity stay in their row") {
-  const cpu::Int8Kernels& kernels = each_int8();
+  const cpu::Int8Kernels& kernels = testing::each_of(cpu::supported_int8);
   const std::string name = kernels.name;
   const auto [rows, inputs, outputs] =
       GENERATE(testing::Sizes{1, 1, 1}, testing::Sizes{0, 8, 8}, testing::Sizes{5, 16, 32},

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -36,13 +38,33 @@ inline bool attends(bool causal, int64_t window, int64_t query, int64_t key) {
   return causal ? query - key < window : std::abs(query - key) <= window / 2;
 }
 
-/// Runs the test case once for every instruction set that the machine supports.
-inline const cpu::Kernels& each_table() {
-  std::vector<const cpu::Kernels*> tables;
-  while (const auto* table = cpu::supported(static_cast<int64_t>(tables.size()))) {
+/// Runs the test case once for every implementation that the machine supports; the last one is
+/// plain C++.
+template <class Table>
+const Table& each_of(const Table* (*supported)(int64_t)) {
+  std::vector<const Table*> tables;
+  while (const auto* table = supported(static_cast<int64_t>(tables.size()))) {
     tables.push_back(table);
   }
+  REQUIRE(tables.back()->name == std::string("generic"));
   return *GENERATE_COPY(from_range(tables));
+}
+inline const cpu::Kernels& each_table() {
+  return each_of(cpu::supported);
+}
+
+inline float of_bf16(uint16_t bits) {
+  const uint32_t wide = uint32_t{bits} << 16;
+  float x;
+  std::memcpy(&x, &wide, sizeof x);
+  return x;
+}
+
+/// To nearest even; not for NaN.
+inline uint16_t to_bf16(float x) {
+  uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
 /// A head whose operands have no other columns. They must live as long as it is used.

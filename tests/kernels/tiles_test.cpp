@@ -20,22 +20,11 @@ using cpu::kTileInner;
 using cpu::kTileLines;
 using cpu::kTileSize;
 using cpu::tile_count;
+using testing::of_bf16;
 using testing::random_floats;
+using testing::to_bf16;
 
 namespace {
-
-uint16_t narrowed(float x) {
-  uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-}
-
-float widened(uint16_t half) {
-  const uint32_t bits = static_cast<uint32_t>(half) << 16;
-  float x;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
 
 // A matrix of random floats, itself and its transpose, in float32 and in bf16.
 struct Matrix {
@@ -43,7 +32,7 @@ struct Matrix {
       : rows(row_count), columns(column_count) {
     for (int64_t i = 0; i < rows * columns; ++i) {
       values.push_back(static_cast<float>(2 * random.uniform() - 1));
-      narrow.push_back(narrowed(values.back()));
+      narrow.push_back(to_bf16(values.back()));
     }
     for (int64_t c = 0; c < columns; ++c) {
       for (int64_t r = 0; r < rows; ++r) {
@@ -52,7 +41,7 @@ struct Matrix {
       }
     }
   }
-  double at(int64_t r, int64_t c) const { return widened(narrow[r * columns + c]); }
+  double at(int64_t r, int64_t c) const { return of_bf16(narrow[r * columns + c]); }
   cpu::TileSource source(bool transposed, bool bf16) const {
     const void* data =
         bf16 ? static_cast<const void*>(transposed ? narrow_turned.data() : narrow.data())
@@ -74,26 +63,10 @@ std::vector<uint16_t> tiles(int64_t lines, int64_t inner) {
   return room;
 }
 
-// The kernels of all implementations that the machine supports.
-const cpu::TileKernels* each_kind() {
-  std::vector<const cpu::TileKernels*> all;
-  while (const auto* kernels = cpu::supported_tiles(static_cast<int64_t>(all.size()))) {
-    all.push_back(kernels);
-  }
-  return GENERATE_COPY(from_range(all));
-}
-
 }  // namespace
 
-TEST_CASE("the plain kernels of bf16 tiles are the last of those supported") {
-  int64_t count = 0;
-  while (cpu::supported_tiles(count) != nullptr) ++count;
-  REQUIRE(count > 0);
-  CHECK(cpu::supported_tiles(count - 1)->name == std::string("generic"));
-}
-
 TEST_CASE("tile products equal matrix products for all kinds of operands") {
-  const cpu::TileKernels* kernels = each_kind();
+  const cpu::TileKernels* kernels = &testing::each_of(cpu::supported_tiles);
   CAPTURE(kernels->name);
   const auto [rows, inner, columns] = GENERATE(
       testing::Sizes{1, 1, 1}, testing::Sizes{16, 32, 16}, testing::Sizes{33, 40, 50},
@@ -132,7 +105,7 @@ TEST_CASE("tile products equal matrix products for all kinds of operands") {
 }
 
 TEST_CASE("rows are converted to bf16, optionally with ReLU, and NaN propagates") {
-  const cpu::TileKernels* kernels = each_kind();
+  const cpu::TileKernels* kernels = &testing::each_of(cpu::supported_tiles);
   CAPTURE(kernels->name);
   const int64_t rows = 2, columns = 19;
   std::vector<float> y(static_cast<size_t>(rows * columns));
@@ -141,9 +114,9 @@ TEST_CASE("rows are converted to bf16, optionally with ReLU, and NaN propagates"
   const bool relu = GENERATE(true, false);
   std::vector<uint16_t> narrow(y.size());
   kernels->narrow(y.data(), columns, rows, columns, relu, narrow.data(), columns);
-  CHECK(std::isnan(widened(narrow[3])));
+  CHECK(std::isnan(of_bf16(narrow[3])));
   for (size_t i = 4; i < y.size(); ++i) {
-    CHECK(widened(narrow[i]) == (relu ? std::max(0.0f, y[i]) : y[i]));
+    CHECK(of_bf16(narrow[i]) == (relu ? std::max(0.0f, y[i]) : y[i]));
   }
   std::vector<float> sums(static_cast<size_t>(columns), 1.0f);
   kernels->add_rows({y.data(), columns, rows, columns, false}, sums.data());
@@ -156,7 +129,7 @@ TEST_CASE("rows are converted to bf16, optionally with ReLU, and NaN propagates"
 }
 
 TEST_CASE("SwiGLU's product and its gradients in bf16 are those of double precision, rounded") {
-  const cpu::TileKernels* kernels = each_kind();
+  const cpu::TileKernels* kernels = &testing::each_of(cpu::supported_tiles);
   CAPTURE(kernels->name);
   Random random(5);
   const int64_t rows = 3, columns = 21, stride = 24, count = rows * columns;
@@ -170,32 +143,32 @@ TEST_CASE("SwiGLU's product and its gradients in bf16 are those of double precis
   kernels->silu_gate({gate.data(), x.data(), stride, rows, columns, product.data(),
                       narrow_gate.data(), narrow_x.data(), columns});
   std::vector<uint16_t> d(count), d_gate = product, d_x = product;
-  for (uint16_t& value : d) value = narrowed(static_cast<float>(2 * random.uniform() - 1));
+  for (uint16_t& value : d) value = to_bf16(static_cast<float>(2 * random.uniform() - 1));
   kernels->silu_gate_gradient(narrow_gate.data(), narrow_x.data(), d.data(), d_gate.data(),
                               d_x.data(), count);
   for (const auto* written : {&product, &narrow_gate, &narrow_x, &d_gate, &d_x}) {
     CHECK(written->back() == kGuard);
-    CHECK((written == &narrow_x || std::isnan(widened((*written)[2]))));
+    CHECK((written == &narrow_x || std::isnan(of_bf16((*written)[2]))));
   }
   static constexpr double kRounding = 1.0 / 250;  // of bf16: 2⁻⁸, and of the float32 before
   const auto is_near = [](uint16_t value, double expected) {
-    return widened(value) == Approx(expected).epsilon(kRounding).margin(1e-4);
+    return of_bf16(value) == Approx(expected).epsilon(kRounding).margin(1e-4);
   };
   for (int64_t i = 0; i < count; ++i) {
     if (i == 2) continue;
     const int64_t at = i / columns * stride + i % columns;
-    CHECK(narrow_gate[i] == narrowed(gate[at]));
-    CHECK(narrow_x[i] == narrowed(x[at]));
+    CHECK(narrow_gate[i] == to_bf16(gate[at]));
+    CHECK(narrow_x[i] == to_bf16(x[at]));
     const auto sigmoid = [](double g) { return 1.0 / (1.0 + std::exp(-g)); };
     CHECK(is_near(product[i], gate[at] * sigmoid(gate[at]) * x[at]));
-    const double g = widened(narrow_gate[i]), s = sigmoid(g), upstream = widened(d[i]);
-    CHECK(is_near(d_gate[i], upstream * widened(narrow_x[i]) * s * (1 + g * (1 - s))));
+    const double g = of_bf16(narrow_gate[i]), s = sigmoid(g), upstream = of_bf16(d[i]);
+    CHECK(is_near(d_gate[i], upstream * of_bf16(narrow_x[i]) * s * (1 + g * (1 - s))));
     CHECK(is_near(d_x[i], upstream * g * s));
   }
 }
 
 TEST_CASE("blockwise sums of logits equal those of the whole row, and the gradient is softmax's") {
-  const cpu::TileKernels* kernels = each_kind();
+  const cpu::TileKernels* kernels = &testing::each_of(cpu::supported_tiles);
   CAPTURE(kernels->name);
   Random random(3);
   std::vector<float> logits(333);
@@ -248,11 +221,7 @@ void check_close(const std::vector<float>& tiles, const std::vector<float>& exac
 }  // namespace
 
 TEST_CASE("attention in bf16 tiles equals the float32 kernel up to rounding, dropout included") {
-  std::vector<const cpu::TileKernels*> all;
-  while (const auto* kernels = cpu::supported_tiles(static_cast<int64_t>(all.size()))) {
-    all.push_back(kernels);
-  }
-  const cpu::TileKernels* tiles = GENERATE_COPY(from_range(all));
+  const cpu::TileKernels* tiles = &testing::each_of(cpu::supported_tiles);
   const Shape c =
       GENERATE(Shape{64, 64, 32, 32, true, 0.0}, Shape{130, 130, 64, 64, true, 0.1},
                Shape{7, 1, 32, 64, false, 0.0}, Shape{33, 128, 40, 24, false, 0.3},

@@ -8,7 +8,6 @@
 #include "tests/support/tensors.h"
 
 using namespace attn;
-using testing::close;
 using testing::contains;
 using testing::max_difference;
 
@@ -30,19 +29,6 @@ MultiHeadAttention attention(const TransformerConfig& config) {
 
 }  // namespace
 
-TEST_CASE("the worked example: scaling by the root of d_k softens the softmax") {
-  const torch::Tensor logits = torch::tensor({40.0, 50.0, 45.0});
-  CHECK(close(logits.softmax(0), torch::tensor({4.5e-5, 0.99326, 0.00669}), 1e-5));
-  // One query against three keys whose dot products are those logits, d_k = 64.
-  const torch::Tensor query = torch::zeros({1, 1, 1, 64});
-  query.select(3, 0).fill_(1.0);
-  const torch::Tensor keys = torch::zeros({1, 1, 3, 64});
-  keys.select(3, 0).copy_(torch::tensor({40.0, 50.0, 45.0}));
-  const torch::Tensor allowed = torch::ones({1, 1, 1, 3}, torch::kBool);
-  const auto result = scaled_dot_product_attention(query, keys, keys, allowed);
-  CHECK(close(result.weights.flatten(), torch::tensor({0.1573, 0.5489, 0.2938}), 1e-4));
-}
-
 TEST_CASE("attention weights of every query sum to one over what it may see") {
   torch::manual_seed(1);
   const Segments source(std::vector<int64_t>{4, 1, 6}), target(std::vector<int64_t>{3, 2, 5});
@@ -54,7 +40,7 @@ TEST_CASE("attention weights of every query sum to one over what it may see") {
   REQUIRE(weights.sizes() == torch::IntArrayRef({3, 2, 5, 6}));
   const torch::Tensor sums = weights.sum(-1);
   const torch::Tensor real = target.mask().unsqueeze(1).expand_as(sums);
-  CHECK(close(sums.masked_select(real), torch::ones({20}), 1e-5));
+  CHECK(max_difference(sums.masked_select(real), torch::ones({20})) < 1e-5);
   CHECK(weights.select(0, 1).narrow(-1, 1, 5).abs().max().item<float>() == 0.0f);
 }
 
@@ -79,53 +65,6 @@ TEST_CASE("a query with nothing to attend to yields zeros and finite gradients, 
     CHECK(out.narrow(0, 0, 2).abs().max().item<float>() == 0.0f);
     out.sum().backward();
     CHECK(torch::isfinite(rows.grad()).all().item<bool>());
-  }
-}
-
-TEST_CASE("attention dropout on the fast path keeps the right share and its gradient is exact") {
-  torch::manual_seed(5);
-  // One query over many keys with equal scores and values of one: the output is the kept share.
-  const int64_t keys = 20000;
-  const std::vector<int64_t> q = {0, 1}, k = {0, keys};
-  const torch::Tensor query = torch::zeros({1, 4}), key = torch::randn({keys, 4});
-  const torch::Tensor value = torch::ones({keys, 4}, torch::requires_grad());
-  const torch::Tensor out = packed_attention(
-      query, key, value, {.heads = 1, .query_offsets = q, .key_offsets = k, .dropout = 0.25});
-  CHECK(out[0][0].item<float>() == Approx(1.0).margin(0.02));
-  // The function is linear in the values, so its gradient is the mask itself.
-  out.select(1, 0).sum().backward();
-  const torch::Tensor mask = value.grad().select(1, 0);
-  CHECK((mask == 0).to(torch::kFloat).mean().item<float>() == Approx(0.25).margin(0.02));
-  CHECK(mask.sum().item<float>() == Approx(out[0][0].item<float>()).margin(1e-4));
-}
-
-TEST_CASE("LibTorch's kernel over the padded layout is the same attention, gradients too") {
-  const auto [causal, window] = GENERATE(std::make_tuple(false, 0), std::make_tuple(true, 0),
-                                         std::make_tuple(false, 4), std::make_tuple(true, 3));
-  torch::manual_seed(9);
-  const std::vector<int64_t> queries = {0, 4, 5, 12},
-                             keys =
-                                 causal || window > 0 ? queries : std::vector<int64_t>{0, 3, 3, 20};
-  const int64_t heads = 2, d_k = 5, d_v = 7;
-  const torch::Tensor upstream = torch::randn({queries.back(), heads * d_v});
-  const torch::Tensor q = torch::randn({queries.back(), heads * d_k}),
-                      k = torch::randn({keys.back(), heads * d_k}),
-                      v = torch::randn({keys.back(), heads * d_v});
-  std::vector<std::vector<torch::Tensor>> results;
-  for (const auto& attend : {packed_attention, padded_attention}) {
-    const std::vector<torch::Tensor> in = {q.clone().requires_grad_(), k.clone().requires_grad_(),
-                                           v.clone().requires_grad_()};
-    const torch::Tensor out = attend(in[0], in[1], in[2],
-                                     {.heads = heads,
-                                      .query_offsets = queries,
-                                      .key_offsets = keys,
-                                      .causal = causal,
-                                      .window = window});
-    out.backward(upstream);
-    results.push_back({out, in[0].grad(), in[1].grad(), in[2].grad()});
-  }
-  for (size_t i = 0; i < results[0].size(); ++i) {
-    CHECK(max_difference(results[0][i], results[1][i]) < 1e-5);
   }
 }
 
@@ -228,28 +167,4 @@ TEST_CASE("gradients by distance have the same bits for any number of threads") 
     CHECK(torch::equal(gradients[0][i], gradients[1][i]));
     CHECK(torch::equal(gradients[0][i], gradients[2][i]));
   }
-}
-
-TEST_CASE("a large negative bias masks keys, in whole sentences and in steps") {
-  torch::manual_seed(11);
-  const Segments rows(std::vector<int64_t>{5, 3});
-  auto module = attention(small());
-  const torch::Tensor x = torch::randn({8, 12});
-  torch::Tensor future = torch::zeros({2, 9});  // distances -4 to 4
-  future.narrow(1, 5, 4).fill_(-1e9);
-  CHECK(max_difference(
-            module->forward(x, x, {.queries = rows, .keys = rows, .position = {.bias_HP = future}}),
-            module->forward(x, x, {.queries = rows, .keys = rows, .causal = true})) < 1e-5);
-
-  std::vector<KeysValues> steps;
-  for (int t = 0; t < 4; ++t) steps.push_back(module->project(torch::randn({3, 12})));
-  const std::vector<std::vector<int32_t>> backpointers = {
-      {2, 0, 1}, {0, 0, 1}, {1, 1, 2}, {0, 1, 2}};
-  torch::Tensor first = torch::zeros({2, 7});
-  first.select(1, 0).fill_(-1e9);  // three positions before the last
-  const torch::Tensor now = torch::randn({3, 12});
-  const torch::NoGradGuard no_grad;
-  CHECK(max_difference(module->attend_to_cache(now, steps, backpointers, {.bias_HP = first}),
-                       module->attend_to_cache(now, std::span(steps).subspan(1),
-                                               std::span(backpointers).subspan(1))) < 1e-5);
 }

@@ -79,21 +79,6 @@ TEST_CASE("attention of ConvS2S is recorded in every decoder layer, with the sam
   }
 }
 
-TEST_CASE("the rows of a weight-normalized weight have its lengths") {
-  torch::manual_seed(2);
-  WeightNormLinear linear(5, 4, 0.3);
-  linear->reset_parameters();
-  const torch::NoGradGuard no_grad;
-  const torch::Tensor x = torch::randn({3, 5});
-  // At first the weights are the directions.
-  CHECK(max_difference(linear(x), torch::linear(x, linear->direction)) < 1e-6);
-  linear->length.uniform_(0.5, 2.0);
-  linear->bias.normal_();
-  const torch::Tensor scale = linear->length / linear->direction.norm(2, 1);
-  const torch::Tensor weight = linear->direction * scale.unsqueeze(1);
-  CHECK(max_difference(linear(x), torch::linear(x, weight, linear->bias)) < 1e-6);
-}
-
 TEST_CASE("ConvS2S keeps the scale of its inputs through its layers at first") {
   torch::manual_seed(3);
   ConvolutionalConfig config;

@@ -1,6 +1,7 @@
 // Token mixers: what each position sees, the convolution against LibTorch's, and config errors.
 #include "model/transformer/mixer.h"
 #include "base/json_config.h"
+#include "kernels/compute_scope.h"
 #include "model/layers/layer.h"
 #include "model/layers/recurrence.h"
 #include "model/transformer/encoder.h"
@@ -137,7 +138,9 @@ TEST_CASE("the convolution is LibTorch's conv1d over each sentence, gradients to
   const auto [kernel, distance, gated, causal] =
       GENERATE(Case{3, 1, false, false}, Case{5, 2, true, false}, Case{1, 1, false, true},
                Case{4, 1, false, true}, Case{2, 4, true, true});
-  CAPTURE(kernel, distance, gated, causal);
+  const bool kernels = GENERATE(true, false);
+  const ComputeScope scope({.kernels = kernels});
+  CAPTURE(kernel, distance, gated, causal, kernels);
   torch::manual_seed(2);
   Convolution convolution(
       6, ConvolutionShape{.kernel = kernel, .dilation = distance, .causal = causal}, gated);

@@ -1,6 +1,5 @@
-// Packed inference against the modules.
+// Packed inference against the modules. Its steps: tests/model/seq2seq_test.cpp.
 #include <algorithm>
-#include <numeric>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -32,7 +31,6 @@ TransformerConfig variant(const std::string& name) {
   if (name == "other widths") config.d_k = 5, config.d_v = 11;
   if (name == "word positions") config.word_positions = true;
   if (name == "deterministic attention") config.deterministic_attention = true;
-  if (name == "relative") config.position = Position::relative;
   return config;
 }
 
@@ -70,54 +68,6 @@ double mean_difference(const std::vector<double>& a, const std::vector<double>& 
 }
 
 }  // namespace
-
-TEST_CASE("packed steps are the model's steps, however rows reorder and end") {
-  // Of other options: tests/model/seq2seq_test.cpp.
-  const std::string name = GENERATE("base", "pre", "no bias", "other widths", "word positions",
-                                    "deterministic attention", "relative");
-  CAPTURE(name);
-  torch::manual_seed(3);
-  Transformer model(variant(name), kSizes);
-  model->eval();
-  {  // biases and norms that are not their first values
-    const torch::NoGradGuard no_grad;
-    for (auto& parameter : model->parameters()) {
-      if (parameter.dim() == 1) parameter.add_(torch::randn_like(parameter) * 0.1);
-    }
-  }
-  Random random(5);
-  const TokenSequences source = random_source(random);
-  REQUIRE(PackedInference::serves(*model));
-  const PackedInference packed(model.ptr(), WeightType::fp32);
-  const StepInference<TransformerImpl> modules(model.ptr());
-  const auto plain = modules.start(source), fast = packed.start(source);
-
-  std::vector<int64_t> parents = {0, 1, 2}, sentences = {0, 1, 2};
-  std::vector<int32_t> tokens = {1, 1, 1};
-  for (int step = 0; step < 20; ++step) {  // beyond the clip of relative positions
-    CAPTURE(step);
-    const StepRows all{parents, tokens, sentences};
-    CHECK(max_difference(fast->step(all), plain->step(all)) < 5e-5);
-    // Up to 16 rows per sentence, with arbitrary parents in the same sentence; one sentence ends.
-    std::vector<int64_t> next_parents, next_sentences;
-    for (int64_t s = 0; s < 3; ++s) {
-      if (s == 1 && step >= 6) continue;
-      const auto first = std::find(sentences.begin(), sentences.end(), s) - sentences.begin();
-      const auto rows = std::count(sentences.begin(), sentences.end(), s);
-      for (uint64_t r = 0, wanted = 1 + random.below(16); r < wanted; ++r) {
-        next_parents.push_back(first +
-                               static_cast<int64_t>(random.below(static_cast<uint64_t>(rows))));
-        next_sentences.push_back(s);
-      }
-    }
-    parents = next_parents;
-    sentences = next_sentences;
-    tokens.clear();
-    for (size_t r = 0; r < parents.size(); ++r) {
-      tokens.push_back(static_cast<int32_t>(random.below(kTarget)));
-    }
-  }
-}
 
 TEST_CASE("packed steps take their numbers from the modules") {
   torch::manual_seed(3);

@@ -8,6 +8,7 @@
 #include "model/transformer/decoder.h"
 #include "model/transformer/encoder.h"
 #include "model/transformer/transformer.h"
+#include "tests/model/seq2seq_properties.h"
 #include "tests/support/golden.h"
 #include "tests/support/models.h"
 
@@ -16,6 +17,7 @@ using testing::check_gradients;
 using testing::fill;
 using testing::Golden;
 using testing::max_difference;
+using testing::sequences;
 
 namespace {
 
@@ -30,44 +32,31 @@ TransformerConfig config(Norm norm) {
 
 }  // namespace
 
-TEST_CASE("an encoder layer computes what PyTorch's computes, forward and backward") {
+TEST_CASE("a layer of either stack computes what PyTorch's computes, forward and backward") {
+  const std::string stack = GENERATE("encoder", "decoder");
   const Norm norm = GENERATE(Norm::post, Norm::pre);
   const bool kernels = GENERATE(true, false);
   const ComputeScope scope({.kernels = kernels});
-  CAPTURE(enum_name(norm), kernels);
+  CAPTURE(stack, enum_name(norm), kernels);
   const Golden golden("model/data/pytorch_layers.safetensors",
-                      "encoder." + std::string(enum_name(norm)) + ".");
-  EncoderLayer layer(config(norm), 0);
-  fill(*layer, golden);
-  const Segments rows(kSourceLengths);
-  const torch::Tensor source = golden("source").requires_grad_();
-  const torch::Tensor out = layer->forward(source, {.queries = rows, .keys = rows});
-  CHECK(max_difference(out, golden("output")) < 1e-5);
-  out.backward(golden("upstream"));
-  CHECK(max_difference(source.grad(), golden("source_gradient")) < 1e-5);
-  check_gradients(*layer, golden);
-}
-
-TEST_CASE("a decoder layer computes what PyTorch's computes, forward and backward") {
-  const Norm norm = GENERATE(Norm::post, Norm::pre);
-  const bool kernels = GENERATE(true, false);
-  const ComputeScope scope({.kernels = kernels});
-  CAPTURE(enum_name(norm), kernels);
-  const Golden golden("model/data/pytorch_layers.safetensors",
-                      "decoder." + std::string(enum_name(norm)) + ".");
-  DecoderLayer layer(config(norm), 0);
-  fill(*layer, golden);
+                      stack + "." + std::string(enum_name(norm)) + ".");
+  EncoderLayer encoder(config(norm), 0);
+  DecoderLayer decoder(config(norm), 0);
+  const bool decodes = stack == "decoder";
+  torch::nn::Module& layer = decodes ? static_cast<torch::nn::Module&>(*decoder) : *encoder;
+  fill(layer, golden);
   const Segments memory(kSourceLengths), rows(kTargetLengths);
-  const torch::Tensor source = golden("source").requires_grad_();
-  const torch::Tensor target = golden("target").requires_grad_();
+  const torch::Tensor source = golden("source").requires_grad_(),
+                      target = golden(decodes ? "target" : "source").requires_grad_();
   const torch::Tensor out =
-      layer->forward(target, source, {.queries = rows, .keys = rows, .causal = true},
-                     {.queries = rows, .keys = memory});
+      decodes ? decoder->forward(target, source, {.queries = rows, .keys = rows, .causal = true},
+                                 {.queries = rows, .keys = memory})
+              : encoder->forward(source, {.queries = memory, .keys = memory});
   CHECK(max_difference(out, golden("output")) < 1e-5);
   out.backward(golden("upstream"));
   CHECK(max_difference(source.grad(), golden("source_gradient")) < 1e-5);
-  CHECK(max_difference(target.grad(), golden("target_gradient")) < 1e-5);
-  check_gradients(*layer, golden);
+  if (decodes) CHECK(max_difference(target.grad(), golden("target_gradient")) < 1e-5);
+  check_gradients(layer, golden);
 }
 
 namespace {
@@ -130,38 +119,12 @@ TEST_CASE("self-attention with rotary positions is the formula's, forward and ba
   }
 }
 
-TEST_CASE("the scores of rotary self-attention depend on relative positions alone") {
-  torch::manual_seed(4);
-  MultiHeadAttention attention(rotary(), AttentionKind::encoder);
-  PositionEncoding position(rotary(), false);
-  const torch::Tensor x = torch::randn({rows().rows(), 12});
-  const torch::NoGradGuard no_grad;
-  torch::Tensor observed;
-  attention->observer = [&](const ObservedAttention& all) { observed = all.weights_BHLM; };
-  const auto weights = [&](const torch::Tensor& positions_N) {
-    attention->forward(
-        x, x,
-        {.queries = rows(), .keys = rows(), .position = position->in_scores(positions_N, 200)});
-    return observed;
-  };
-  const torch::Tensor here = weights(rows().positions());
-  for (const int64_t shift : {1, 17, 150}) {
-    CAPTURE(shift);
-    CHECK(max_difference(weights(rows().positions() + shift), here) < 1e-5);
-  }
-  CHECK(max_difference(weights(rows().positions() * 2), here) > 1e-3);
-}
-
 TEST_CASE(
     "rotary positions are in self-attention alone: not in embeddings, not in cross-attention") {
   torch::manual_seed(5);
   Transformer model(rotary(), VocabularySizes{23, 23});
   model->eval();
   const torch::NoGradGuard no_grad;
-  const auto sentence = [](std::vector<int64_t> tokens) {
-    const std::vector<int64_t> lengths = {static_cast<int64_t>(tokens.size())};
-    return token_sequences(tokens, lengths);
-  };
   const std::vector<int64_t> one = {0};
   const std::vector<int32_t> token = {7};
   const auto input = [&](int64_t position) {
@@ -170,12 +133,12 @@ TEST_CASE(
   };
   CHECK(torch::equal(input(0), input(9)));
   // The decoder sees the memory as a set.
-  const Memory memory = model->encode(sentence({4, 5, 6, 7}));
+  const Memory memory = model->encode(sequences({{4, 5, 6, 7}}));
   const Memory turned{memory.rows_MD.flip(0), memory.segments};
-  const TokenSequences target = sentence({1, 9, 10});
+  const TokenSequences target = sequences({{1, 9, 10}});
   CHECK(max_difference(model->decode(target, memory), model->decode(target, turned)) < 1e-5);
   // The encoder does not see the sentence as one.
   const torch::Tensor forth = memory.rows_MD,
-                      back = model->encode(sentence({7, 6, 5, 4})).rows_MD.flip(0);
+                      back = model->encode(sequences({{7, 6, 5, 4}})).rows_MD.flip(0);
   CHECK(max_difference(forth, back) > 1e-3);
 }

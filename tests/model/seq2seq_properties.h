@@ -95,8 +95,14 @@ inline void check_session(const ModelVariant& variant, double tolerance = 2e-5,
   };
   std::vector<Step> steps = {{{0, 1}, {1, 1}, {0, 1}},
                              {{0, 0, 1, 1}, {9, 10, 11, 12}, {0, 0, 1, 1}},
-                             {{1, 0, 3, 3}, {5, 6, 7, 8}, {0, 0, 1, 1}},
-                             {{2, 3}, {4, 4}, {1, 1}}};
+                             {{1, 0, 3, 3}, {5, 6, 7, 8}, {0, 0, 1, 1}}};
+  steps.emplace_back();  // as many rows as kernels take at a time, and more
+  for (int64_t r = 0; r < 34; ++r) {
+    steps.back().parents.push_back(r % 2 + r / 17 * 2);
+    steps.back().tokens.push_back(static_cast<int32_t>(r % 23));
+    steps.back().sentences.push_back(r / 17);
+  }
+  steps.push_back({{30, 19}, {4, 4}, {1, 1}});
   while (steps.size() < 20) steps.push_back({{1, 0}, {20, 21}, {1, 1}});
   std::vector<std::vector<int64_t>> histories(2), forced_sources, forced_targets;
   std::vector<torch::Tensor> stepped;

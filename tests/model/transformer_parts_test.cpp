@@ -44,17 +44,6 @@ const Case kCases[] = {
     {"mup", [](Config& c) { c.mup_base = 4; }},
     {"deep_norm_layers", [](Config& c) { c.norm = Norm::deep, c.layers = 3; }}};
 
-Config golden_config() {
-  Config config;
-  config.layers = 1;
-  config.d_model = 8;
-  config.d_ff = 12;
-  config.heads = 4;
-  config.d_k = 4;
-  config.d_v = 2;
-  return config;
-}
-
 TokenSequences sentence(const torch::Tensor& tokens) {
   std::vector<int64_t> list;
   for (int64_t i = 0; i < tokens.numel(); ++i) list.push_back(tokens[i].item<int64_t>());
@@ -92,7 +81,7 @@ TEST_CASE("each of today's parts gives the probabilities of the implementation i
   for (const Case& one : kCases) {
     INFO(one.name);
     const Golden golden("model/data/transformer_parts.safetensors", std::string(one.name) + "/");
-    Config config = golden_config();
+    Config config{.layers = 1, .d_model = 8, .d_ff = 12, .heads = 4, .d_k = 4, .d_v = 2};
     one.change(config);
     Transformer model = made(config);
     model->eval();
@@ -126,65 +115,6 @@ TEST_CASE("T5's buckets and ALiBi's slopes are those of the transformers library
     CHECK(max_difference(-bias.select(2, 0).squeeze(1), expected) < 1e-7);
     CHECK(max_difference(-bias.select(2, 2).squeeze(1), expected) < 1e-7);
   }
-}
-
-TEST_CASE("a bias of a step is the last row of that of the whole sentence") {
-  for (const Position position : {Position::alibi, Position::t5_bias, Position::relative}) {
-    Config config = golden_config();
-    config.position = position;
-    PositionEncoding encoding(config, /*causal=*/true);
-    encoding->reset_parameters();
-    const torch::Tensor rows = torch::arange(7);
-    const PositionInScores whole = encoding->in_scores(rows, 7),
-                           step = encoding->in_step(3, 6, torch::kCPU);
-    CAPTURE(enum_name(position));
-    if (position == Position::relative) {
-      CHECK(torch::equal(relative_index(0, 7, 7, torch::kCPU).narrow(0, 6, 1),
-                         relative_index(6, 1, 7, torch::kCPU)));
-    } else {
-      CHECK(torch::equal(bias_of_scores(whole.bias_HP, 6, 1, 7),
-                         bias_of_scores(step.bias_HP, 6, 1, 7)));
-      CHECK(torch::equal(bias_of_scores(whole.bias_HP, 0, 7, 7).narrow(1, 6, 1),
-                         bias_of_scores(step.bias_HP, 6, 1, 7)));
-    }
-  }
-}
-
-TEST_CASE("grouped queries are all heads with equal keys and values") {
-  Config config = wide();
-  config.heads = 4;
-  config.d_k = config.d_v = GENERATE(4, 16);  // side by side in a vector, or one head at a time
-  config.kv_heads = 2;
-  Transformer grouped = made(config);
-  config.kv_heads = 0;
-  Transformer all = made(config);
-  {
-    const torch::NoGradGuard no_grad;
-    auto to = all->named_parameters();
-    for (const auto& parameter : grouped->named_parameters()) {
-      torch::Tensor value = parameter.value();
-      torch::Tensor& out = to[parameter.key()];
-      if (value.size(0) != out.size(0)) {
-        const torch::Tensor heads = value.unflatten(0, {2, config.d_k});
-        value = heads.repeat_interleave(2, 0).flatten(0, 1);
-      }
-      out.copy_(value);
-    }
-  }
-  grouped->eval();
-  all->eval();
-  const TokenSequences source = sentence(torch::arange(3, 9)),
-                       target = sentence(torch::arange(1, 6));
-  const torch::Tensor a = grouped->forward(source, target), b = all->forward(source, target);
-  CHECK(max_difference(a, b) < 1e-5);
-  a.pow(2).sum().backward();
-  b.pow(2).sum().backward();
-  const auto gradient = [](Transformer& model) {
-    return model->encoder->layers[0]->as<EncoderLayer>()->mixer.self_attention->key->weight.grad();
-  };
-  const torch::Tensor summed = gradient(all).unflatten(0, {2, 2, config.d_k}).sum(1).flatten(0, 1);
-  CHECK(max_difference(gradient(grouped), summed) <
-        1e-3 * summed.abs().max().item<double>() + 1e-5);
 }
 
 TEST_CASE("DeepNorm has the published scales, and scales W^V, W^O and the feed-forward network") {

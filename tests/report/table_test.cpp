@@ -39,7 +39,7 @@ TEST_CASE("the table shows changed options and the state of unfinished runs") {
   CHECK(table.rows[2][1].empty());
 }
 
-TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
+TEST_CASE("a sweep of parsers shows F1, and the paper's columns where the paper has a figure") {
   auto results = sweep({row("base", 0, 0, {run(1, 5, 0), run(2, 5, 0)}),
                         row("x", 0, 0, {run(1, 5, 0)}), row("y", 0, 0, {run(1, 5, 0)})});
   results.evaluators[Metric::bleu].clear();
@@ -63,23 +63,13 @@ TEST_CASE("a sweep of parsers shows F1, without the paper's columns") {
   CHECK_THAT(markdown, contains("F1") && contains("80.30 ± 0.42") && contains("+14.70 *"));
   CHECK_THAT(markdown, contains("chrF") && contains("50.05 ± 0.07"));
   CHECK(markdown.find("paper") == std::string::npos);
-}
-
-TEST_CASE("each metric has the paper's columns where the paper has a figure") {
-  auto results =
-      sweep({row("base", 0, 0, {run(1, 5, 0), run(2, 5, 0)}), row("x", 0, 0, {run(1, 5, 0)})});
-  results.evaluators[Metric::bleu].clear();
-  results.evaluators[Metric::parse] = "dev";
-  for (RowRecord& one : results.rows) one.paper = {};
-  results.rows[0].runs[0].scores[Metric::parse] = 90.0;
-  results.rows[0].runs[1].scores[Metric::parse] = 90.1;
-  results.rows[1].runs[0].scores[Metric::parse] = 95.0;
+  // A metric has the paper's columns where the paper has a figure.
   results.rows[0].paper.scores[Metric::parse] = 91.3;
   results.rows[1].paper.scores[Metric::parse] = 92.7;
-  const auto compared = compare(results);
-  CHECK(*compared[1].differences[Metric::parse].paper == Approx(1.4));
-  CHECK(compared[1].differences[Metric::parse].verdict == Verdict::agrees);
-  const std::string csv = to_csv(rows_table(results, compared));
+  const auto with_paper = compare(results);
+  CHECK(*with_paper[1].differences[Metric::parse].paper == Approx(1.4));
+  CHECK(with_paper[1].differences[Metric::parse].verdict == Verdict::agrees);
+  const std::string csv = to_csv(rows_table(results, with_paper));
   CHECK_THAT(csv, contains("f1_paper_difference") && contains(",1.4,") && contains("agrees"));
   CHECK(csv.find("ppl_paper") == std::string::npos);
 }

@@ -12,10 +12,6 @@ inline double max_difference(const torch::Tensor& a, const torch::Tensor& b) {
   return (a.to(torch::kFloat64) - b.to(torch::kFloat64)).abs().max().item<double>();
 }
 
-inline bool close(const torch::Tensor& a, const torch::Tensor& b, double tolerance) {
-  return max_difference(a, b) <= tolerance;
-}
-
 /// The nearest bf16 numbers, as float32.
 inline torch::Tensor rounded(const torch::Tensor& x) {
   return x.to(torch::kBFloat16).to(torch::kFloat32);

@@ -1,9 +1,5 @@
 #include "train/checkpoint_store.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
 #include <string>
 
 #include "base/error.h"
@@ -41,20 +37,6 @@ std::vector<int64_t> steps_in(const fs::path& folder) {
 }
 
 using Steps = std::vector<int64_t>;
-
-[[noreturn]] void save_until_killed(const fs::path& folder, int64_t first_step) {
-  try {
-    for (int64_t step = first_step;; ++step) {
-      AtomicDirectory directory(checkpoint_path(folder, step));
-      fill_checkpoint(directory.path());
-      directory.commit();
-      if (step % 3 == 0) mark_best(folder, step, 1.0);
-      prune_checkpoints(folder, {}, 2);
-    }
-  } catch (...) {
-    ::_exit(1);
-  }
-}
 
 }  // namespace
 
@@ -189,39 +171,6 @@ TEST_CASE("the last scheduled checkpoints are those of an uninterrupted run") {
   CHECK(steps({.every = 20, .end = 100}) == Steps{20, 40, 60});
   CHECK(steps({.every = 1000, .end = 100}).empty());
   CHECK(steps({.every = 1000, .end = 67}) == Steps{67});
-}
-
-TEST_CASE("temporary names are among the leftovers") {
-  const TemporaryDirectory folder;
-  AtomicDirectory half(checkpoint_path(folder.path(), 7));
-  fill_checkpoint(half.path());
-  CHECK(list_checkpoints(folder.path()).empty());
-  remove_leftovers(folder.path(), std::chrono::seconds(0));
-  CHECK(fs::is_empty(folder.path()));
-}
-
-TEST_CASE("checkpoints are complete wherever the run is killed") {
-  const TemporaryDirectory folder;
-  for (int round = 0; round < 8; ++round) {
-    const pid_t child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) save_until_killed(folder.path(), 1 + 1000 * round);
-    for (int i = 0; i < 3000 && !latest_checkpoint(folder.path()); ++i) ::usleep(10000);
-    ::usleep(static_cast<useconds_t>(20000 + 7919 * round));
-    ::kill(child, SIGKILL);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    REQUIRE(WIFSIGNALED(status));  // it went on to the end
-    const auto all = list_checkpoints(folder.path());
-    for (const auto& checkpoint : all) CHECK_NOTHROW(verify_checkpoint(checkpoint.path));
-    CHECK(all.size() <= 5);
-    CHECK_NOTHROW(best_checkpoint(folder.path()));
-  }
-  CHECK(latest_checkpoint(folder.path()));
-  remove_leftovers(folder.path(), std::chrono::seconds(0));
-  for (const auto& entry : fs::directory_iterator(folder.path())) {
-    CHECK(entry.path().filename().string().find(".tmp-") == std::string::npos);
-  }
 }
 
 }  // namespace attn

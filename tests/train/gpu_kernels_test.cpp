@@ -72,14 +72,9 @@ void check_runs(const KernelRun& got, const KernelRun& expected) {
   check_losses(got, expected, 1e-4);
 }
 
-TransformerConfig with_dropout() {
-  TransformerConfig config = testing::copying_model();
-  config.dropout = 0.3;
-  return config;
-}
-
 std::vector<TransformerConfig> transformers() {
-  std::vector<TransformerConfig> all(4, with_dropout());
+  std::vector<TransformerConfig> all(4, testing::copying_model());
+  for (TransformerConfig& config : all) config.dropout = 0.3;
   all[1].norm = Norm::pre;
   all[1].norm_kind = NormKind::rms;
   all[2].norm_kind = NormKind::scale;

@@ -1,3 +1,4 @@
+// What the training loop does at each step, when it ends, and what it measures.
 #include "train/loop.h"
 
 #include <algorithm>
@@ -90,34 +91,27 @@ TEST_CASE("a step is logged, saved on schedule, evaluated, and saved and marked 
   CHECK(recorded.task.trainer.state.best_step == 4);
 }
 
-TEST_CASE("the last step is logged, saved and evaluated by all, whatever their schedules") {
-  TrainConfig config = training(3);
-  Recorded recorded(config);
-  recorded.add("bleu", 0, {1.0});
-  recorded.add("loss", 2, {3.0, 4.0});
-  CHECK(recorded.run() == LoopEnd::finished);
-  CHECK(recorded.events == Events{"loss 2", "loss is best 2", "save 2", "best 2", "log 3", "save 3",
-                                  "bleu 3", "loss 3", "evaluated 3"});
-}
-
-TEST_CASE("only the evaluator that is to select the best checkpoint does") {
-  Recorded recorded(training(2));
+TEST_CASE("all evaluate at the last step, whatever their schedules, and one selects the best") {
+  Recorded recorded(training(3));
   recorded.add("end", 0, {1.0});
-  recorded.add("first", 1, {5.0, 6.0});
-  recorded.add("second", 1, {5.0, 4.0});
-  recorded.run();
-  CHECK(recorded.events == Events{"first 1", "first is best 1", "second 1", "save 1", "best 1",
-                                  "log 2", "save 2", "end 2", "first 2", "second 2",
-                                  "evaluated 2"});
-  CHECK(recorded.task.trainer.state.without_better == 1);
+  recorded.add("first", 2, {5.0, 6.0});
+  recorded.add("second", 2, {5.0, 4.0});
+  CHECK(recorded.run() == LoopEnd::finished);
+  CHECK(recorded.events == Events{"first 2", "first is best 2", "second 2", "save 2", "best 2",
+                                  "log 3", "save 3", "end 3", "first 3", "second 3",
+                                  "evaluated 3"});
 }
 
-TEST_CASE("checkpoints are saved by steps; without an evaluator none is the best") {
-  TrainConfig config = training(5);
+TEST_CASE("checkpoints are saved by steps and by time; without an evaluator none is the best") {
+  TrainConfig config = training(3);
   config.checkpoint_every = 2;
-  Recorded recorded(config);
-  recorded.run();
-  CHECK(recorded.events == Events{"save 2", "save 4", "log 5", "save 5"});
+  Recorded by_steps(config);
+  by_steps.run();
+  CHECK(by_steps.events == Events{"save 2", "log 3", "save 3"});
+  config.checkpoint_minutes = 1e-9;
+  Recorded by_time(config);
+  by_time.run();
+  CHECK(by_time.events == Events{"save 1", "save 2", "log 3", "save 3"});
 }
 
 TEST_CASE("out of patience, training saves and ends") {
@@ -177,6 +171,75 @@ TEST_CASE("a stop during an evaluation saves, and none of the step's evaluations
   CHECK(recorded.run() == LoopEnd::finished);
   CHECK(recorded.task.trainer.state.best == 4.0);
   CHECK(recorded.task.trainer.state.best_step == 2);
+}
+
+TEST_CASE("the first value is the best, later ones must be better, and NaN is worse than any") {
+  const bool lower = GENERATE(true, false), scheduled = GENERATE(true, false);
+  const double sign = lower ? 1.0 : -1.0;
+  TrainState state;
+  int64_t best = 0, without_better = 0;
+  const auto record = [&](double value, bool better) {
+    state.step += 10;
+    CAPTURE(value);
+    CHECK(record_validation(state, sign * value, lower, scheduled) == better);
+    if (better) best = state.step;
+    // A result after the last update, not on schedule, costs no patience.
+    without_better = better ? 0 : without_better + (scheduled ? 1 : 0);
+    CHECK(state.best_step == best);
+    CHECK(state.without_better == without_better);
+  };
+  record(NAN, true);
+  record(NAN, false);
+  record(100.0, true);
+  record(100.0, false);
+  record(101.0, false);
+  record(NAN, false);
+  record(99.0, true);
+  CHECK(state.best == sign * 99.0);
+}
+
+TEST_CASE("training ends at its last step, or after as many validations as its patience") {
+  TrainConfig config;
+  config.steps = 100;
+  TrainState state;
+  state.step = 99;
+  state.without_better = 1000;
+  CHECK_FALSE(is_finished(state, config));
+  config.patience = 1001;
+  CHECK_FALSE(is_finished(state, config));
+  config.patience = 1000;
+  CHECK(is_finished(state, config));
+  config.patience = 0;
+  state.step = 100;
+  CHECK(is_finished(state, config));
+}
+
+namespace {
+
+StepReport report(int64_t step, double loss, int64_t target_tokens) {
+  StepReport made;
+  made.step = step;
+  made.loss = loss;
+  made.nll = loss / 2;
+  made.learning_rate = 0.1 * static_cast<double>(step);
+  made.target_tokens = target_tokens;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("means are over target tokens, and restart with every log line") {
+  Throughput throughput({}, 10);
+  throughput.add(report(1, 4.0, 30));
+  throughput.add(report(2, 2.0, 10));
+  const TrainingInterval first = throughput.take_interval();
+  CHECK(first.step == 2);
+  CHECK(first.loss == Approx(3.5));
+  CHECK(first.perplexity == Approx(std::exp(1.75)));
+  CHECK(first.learning_rate == 0.2);
+  throughput.add(report(3, 1.0, 5));
+  CHECK(throughput.interval().loss == Approx(1.0));
+  CHECK(throughput.interval().step == 3);
 }
 
 namespace {
@@ -297,14 +360,6 @@ TEST_CASE("killed at any action, a resumed training ends like an undisturbed one
       CHECK(torch::equal(killed.end_weights, whole.end_weights));
     }
   }
-}
-
-TEST_CASE("checkpoint_minutes adds checkpoints between scheduled steps") {
-  TrainConfig config = training(3);
-  config.checkpoint_minutes = 1e-9;
-  Recorded recorded(config);
-  recorded.run();
-  CHECK(recorded.events == Events{"save 1", "save 2", "log 3", "save 3"});
 }
 
 TEST_CASE("a checkpoint has the seconds of training, without evaluating and saving") {

@@ -8,13 +8,11 @@
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
 #include "tests/support/golden.h"
-#include "tests/support/golden_json.h"
 #include "tests/support/scopes.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
 #include "train/checkpoint.h"
 #include "train/muon.h"
-#include "train/weight_average.h"
 
 using namespace attn;
 using testing::copying_training;
@@ -138,26 +136,6 @@ TEST_CASE("the bytes kept for each parameter are those of the optimizer's state 
   const int64_t without = config.bytes_per_parameter();
   config.ema = 0.99;
   CHECK(config.bytes_per_parameter() == without + 4);
-}
-
-TEST_CASE("the average of weights is that of PyTorch with the decay of each update") {
-  const Json golden = testing::golden_json("train/data/training.json").at("average");
-  const auto weights = golden.at("weights").get<std::vector<std::vector<float>>>();
-  const auto means = golden.at("means").get<std::vector<std::vector<float>>>();
-  Linear layer(torch::nn::LinearOptions(4, 1).bias(false));
-  FlatParameters flat(*layer);
-  const torch::NoGradGuard no_grad;
-  const auto own = [&](const torch::Tensor& values) {
-    return FlatParameters::view(values, flat.slots()[0]).view(-1);
-  };
-  own(flat.values).copy_(torch::tensor(weights[0]));
-  WeightAverage average(golden.at("decay").get<double>(), flat);
-  REQUIRE(means.size() + 1 == weights.size());
-  for (size_t t = 1; t < weights.size(); ++t) {
-    own(flat.values).copy_(torch::tensor(weights[t]));
-    average.update(static_cast<int64_t>(t));
-    CHECK(max_difference(own(average.values()), torch::tensor(means[t - 1])) < 1e-6);
-  }
 }
 
 TEST_CASE("orthogonalization keeps singular vectors and moves singular values towards 1") {

@@ -96,13 +96,6 @@ std::vector<std::string> numbered(int64_t first, int64_t count) {
 
 }  // namespace
 
-TEST_CASE("the sum of parts is a pairwise tree, for two parts their sum") {
-  CHECK(tree(numbered(0, 1)) == "0");
-  CHECK(tree(numbered(0, 2)) == "(0+1)");
-  CHECK(tree(numbered(0, 4)) == "((0+1)+(2+3))");
-  CHECK(tree(numbered(0, 5)) == "(((0+1)+(2+3))+4)");
-}
-
 TEST_CASE("threads of processes add in the order of as many threads of one process") {
   for (const int64_t threads : {1, 2, 4}) {
     for (int64_t processes = 1; processes <= 7; ++processes) {

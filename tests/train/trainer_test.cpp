@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/random.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
@@ -208,10 +209,7 @@ TEST_CASE("a non-finite loss stops before the update and names the training pair
     Setup same;
     same.stream.next();
     const std::vector<int64_t> ids = same.stream.next().ids;
-    const auto places = same.pairs.places(std::span(ids).first(std::min<size_t>(ids.size(), 3)));
-    std::string text;
-    for (const std::string& place : places) text += (text.empty() ? "" : ", ") + place;
-    return text;
+    return joined(same.pairs.places(std::span(ids).first(std::min<size_t>(ids.size(), 3))), ", ");
   };
   const testing::DevicePath path(GENERATE(false, true));  // a GPU's skips the update by itself
   Setup setup;

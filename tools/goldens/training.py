@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
-"""Writes tests/train/data/training.json: learning rates, the z-loss and an average of weights by PyTorch.
+"""Writes tests/train/data/training.json: learning rates and the z-loss by PyTorch.
 
     python3 tools/goldens/training.py        (needs torch 2.13 and safetensors)
 
 The schedules are chains of torch.optim.lr_scheduler, whose rates are those of updates 1, 2, …; the z-loss is added to
-torch's cross-entropy with label smoothing and differentiated by autograd; the average is torch.optim.swa_utils', with
-the decay of each update.
+torch's cross-entropy with label smoothing and differentiated by autograd.
 """
 from functools import partial
 
 import torch
 from optimizers import write_json
 from torch.optim import lr_scheduler
-from torch.optim.swa_utils import get_ema_avg_fn
 
 STEPS, WARMUP, RATE, FINAL, DECAY_STEPS = 60, 10, 0.01, 0.1, 24
 
@@ -49,22 +47,13 @@ def z_loss(weight, smoothing):
             "loss": loss.item(), "gradient": logits.grad.tolist()}
 
 
-def average(decay_of_average):
-    weights = torch.randn(12, 4)
-    mean, means = weights[0], []
-    for t, row in enumerate(weights[1:], 1):
-        mean = get_ema_avg_fn(min(decay_of_average, (1 + t) / (10 + t)))(mean, row, t)
-        means.append(mean.tolist())
-    return {"decay": decay_of_average, "weights": weights.tolist(), "means": means}
-
-
 def main():
     torch.set_default_dtype(torch.float64)
     torch.manual_seed(4)
     out = {"steps": STEPS, "warmup": WARMUP, "rate": RATE, "final_rate": FINAL, "decay_share": DECAY_STEPS / STEPS,
            "cosine": rates((WARMUP - 1, warmup), (STEPS, cosine)),
            "wsd": rates((WARMUP - 1, warmup), (STEPS - DECAY_STEPS - WARMUP, stable), (STEPS, decay)),
-           "z_loss": [z_loss(0.01, 0.0), z_loss(0.1, 0.1)], "average": average(0.4)}
+           "z_loss": [z_loss(0.01, 0.0), z_loss(0.1, 0.1)]}
     write_json("train/data/training", out, 1)
 
 

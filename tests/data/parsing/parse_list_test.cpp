@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "data/lines.h"
 #include "data/nbest_list.h"
 #include "data/parsing/penn_tokenize.h"
@@ -15,6 +16,7 @@
 
 using namespace attn;
 using namespace attn::testing;
+using Words = std::vector<std::string>;
 
 TEST_CASE("a written line of an n-best list is read back") {
   for (const char* text : {"(S (A a))", "(S (A |||) (B b))", "one ||| two", ""}) {
@@ -25,6 +27,10 @@ TEST_CASE("a written line of an n-best list is read back") {
     CHECK(entry->text == text);
     CHECK(entry->log_prob == -1.25);
   }
+  const auto entry = read_nbest_line("0 ||| ||| logp= -1.0 ||| -1.0");  // has lost a space
+  REQUIRE(entry);
+  CHECK(entry->text.empty());
+  CHECK(entry->log_prob == -1.0);
   for (const char* line :
        {"", "7", "7 ||| a", "7 ||| a ||| logp= -1", "-1 ||| a ||| logp= -1 ||| -1",
         "x ||| a ||| logp= -1 ||| -1", "7 ||| a ||| -1 ||| -1", "7 ||| a ||| logp= nan ||| -1",
@@ -32,13 +38,6 @@ TEST_CASE("a written line of an n-best list is read back") {
     CAPTURE(line);
     CHECK(!read_nbest_line(line));
   }
-}
-
-TEST_CASE("an empty text in an n-best list may have lost one of its two spaces") {
-  const auto entry = read_nbest_line("0 ||| ||| logp= -1.0 ||| -1.0");
-  REQUIRE(entry);
-  CHECK(entry->text.empty());
-  CHECK(entry->log_prob == -1.0);
 }
 
 TEST_CASE("parses are read by sentence, from trees and from n-best lists") {
@@ -107,47 +106,28 @@ TEST_CASE("parses of a sentence have the same words") {
                     testing::contains("three:1: different words than one:1"));
 }
 
-namespace {
-
-TagDictionary some() {
+TEST_CASE("a word has the tags that it was seen with, if often enough, also when read back") {
   TagDictionary dictionary;
-  dictionary.add(std::vector<std::string>{"the", "run", "run", ":"},
-                 std::vector<std::string>{"DT", "NN", "VB", ":"});
-  dictionary.add(std::vector<std::string>{"the", "run", "once"},
-                 std::vector<std::string>{"DT", "NN", "RB"});
-  return dictionary;
-}
-
-}  // namespace
-
-TEST_CASE("a word has the tags that it was seen with, if it was seen often enough") {
-  const TagDictionary dictionary = some();
-  CHECK(dictionary.symbols("run", 1) == std::vector<std::string>{"NN", "VB"});
-  CHECK(dictionary.symbols("run", 3) == std::vector<std::string>{"NN", "VB"});
-  CHECK(dictionary.symbols("run", 4).empty());
-  CHECK(dictionary.symbols("never", 1).empty());
+  dictionary.add(Words{"the", "run", "run", ":"}, Words{"DT", "NN", "VB", ":"});
+  dictionary.add(Words{"the", "run", "once"}, Words{"DT", "NN", "RB"});
+  const std::string text = dictionary.serialized();
+  CHECK(text == ":\t::1\nonce\tRB:1\nrun\tNN:2 VB:1\nthe\tDT:2\n");
+  for (const TagDictionary& one : {dictionary, parse_tag_dictionary(text, "t")}) {
+    CHECK(one.serialized() == text);
+    CHECK(one.symbols("run", 3) == Words{"NN", "VB"});
+    CHECK(one.symbols("run", 4).empty());
+    CHECK(one.symbols("never", 1).empty());
+  }
+  // Tags may hold what separates them from their counts.
+  CHECK(parse_tag_dictionary("--\t:::4\n", "t").symbols("--", 1) == Words{"::"});
 }
 
 TEST_CASE("rare tags of a word, which are annotation errors, are excluded") {
   TagDictionary dictionary;
   for (int i = 0; i < 100; ++i)
-    dictionary.add(std::vector<std::string>{","}, std::vector<std::string>{i == 7 ? "NN" : ","});
-  for (int i = 0; i < 100; ++i)
-    dictionary.add(std::vector<std::string>{"run"},
-                   std::vector<std::string>{i % 25 == 7 ? "NN" : "VB"});
-  CHECK(dictionary.symbols(",", 1) == std::vector<std::string>{","});
-  CHECK(dictionary.symbols("run", 1) == std::vector<std::string>{"NN", "VB"});
-}
-
-TEST_CASE("a written dictionary is read back") {
-  const std::string text = some().serialized();
-  CHECK(text == ":\t::1\nonce\tRB:1\nrun\tNN:2 VB:1\nthe\tDT:2\n");
-  const TagDictionary again = parse_tag_dictionary(text, "t");
-  CHECK(again.serialized() == text);
-  CHECK(again.symbols("run", 3) == std::vector<std::string>{"NN", "VB"});
-  CHECK(again.symbols("once", 1) == std::vector<std::string>{"RB"});
-  // Tags may hold what separates them from their counts.
-  CHECK(parse_tag_dictionary("--\t:::4\n", "t").symbols("--", 1) == std::vector<std::string>{"::"});
+    dictionary.add(Words{",", "run"}, Words{i == 7 ? "NN" : ",", i % 25 == 7 ? "NN" : "VB"});
+  CHECK(dictionary.symbols(",", 1) == Words{","});
+  CHECK(dictionary.symbols("run", 1) == Words{"NN", "VB"});
 }
 
 TEST_CASE("a broken dictionary is rejected with its line") {
@@ -165,7 +145,7 @@ TEST_CASE("tags are learnt from words and symbols line by line") {
   folder.write("s", "NP DT NN /NP\nNP DT =NP /NP\n");
   const LabelSet labels = {"NP"};
   const TagDictionary learnt = learn_tags(folder / "w", folder / "s", TreeForm::tags, labels);
-  CHECK(learnt.symbols("dog", 2) == std::vector<std::string>{"=NP", "NN"});
+  CHECK(learnt.symbols("dog", 2) == Words{"=NP", "NN"});
   folder.write("s", "NP DT NN /NP\nNP DT /NP\n");
   CHECK_THROWS_WITH(learn_tags(folder / "w", folder / "s", TreeForm::tags, labels),
                     contains("1 leaves for 2 words"));
@@ -179,19 +159,9 @@ TEST_CASE("trees too long for a line teach no tags") {
   folder.write("s", symbols + " /NP\nNP DT NN /NP\n");
   REQUIRE(symbols.size() < LineReader::max_bytes);
   const TagDictionary learnt = learn_tags(folder / "w", folder / "s", TreeForm::tags, {"NP"});
-  CHECK(learnt.symbols("dog", 1) == std::vector<std::string>{"NN"});
+  CHECK(learnt.symbols("dog", 1) == Words{"NN"});
   CHECK(learnt.symbols("word", 1).empty());
 }
-
-namespace {
-
-std::string tokens(std::string_view sentence) {
-  std::string text;
-  for (const auto& token : penn_tokenize(sentence)) text += (text.empty() ? "" : " ") + token;
-  return text;
-}
-
-}  // namespace
 
 TEST_CASE("plain text is cut as the treebank cuts it") {
   const std::vector<std::pair<std::string, std::string>> cases = {
@@ -220,14 +190,8 @@ TEST_CASE("plain text is cut as the treebank cuts it") {
       {"'", "'"}};
   for (const auto& [text, expected] : cases) {
     CAPTURE(text);
-    CHECK(tokens(text) == expected);
+    CHECK(joined(penn_tokenize(text)) == expected);
   }
-}
-
-TEST_CASE("brackets are escaped wherever they stand") {
-  CHECK(escape_brackets("(") == "-LRB-");
-  CHECK(escape_brackets("f(x)") == "f-LRB-x-RRB-");
-  CHECK(escape_brackets("-RRB-") == "-RRB-");
 }
 
 TEST_CASE("tokenized text is mostly unchanged") {
@@ -235,9 +199,8 @@ TEST_CASE("tokenized text is mostly unchanged") {
   if (!folder) return;
   int64_t same = 0, all = 0;
   for (const Tree& tree : read_trees(*folder / "dev.ptb")) {
-    std::string line;
-    for (const auto& word : tree_words(tree)) line += (line.empty() ? "" : " ") + word;
-    same += tokens(line) == line;
+    const std::string line = joined(tree_words(tree));
+    same += joined(penn_tokenize(line)) == line;
     ++all;
   }
   CHECK(same >= 95 * all / 100);

@@ -1,13 +1,10 @@
 // Penn brackets: accepted layouts, errors with their positions, and round trips.
 #include "data/parsing/tree.h"
 
-#include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/random.h"
 #include "tests/support/catch.h"
 #include "tests/support/shared_data.h"
@@ -177,26 +174,6 @@ TEST_CASE("the indented form reads back") {
   CHECK(format_tree(tree) ==
         "(S\n  (NP (DT the) (NN dog))\n  (VP\n    (VBZ barks)\n    (NP))\n  (. .))");
   CHECK(read_one(format_tree(tree)) == tree);
-}
-
-TEST_CASE("treebanks round-trip line by line") {
-  for (const auto& [folder, name] :
-       {std::pair("craft", "train.ptb"), std::pair("craft", "dev.ptb"),
-        std::pair("masc", "letters.ptb"), std::pair("masc", "essays.ptb"),
-        std::pair("wsj-sample", "train.ptb"), std::pair("wsj-sample", "dev.ptb"),
-        std::pair("wsj-sample", "dev.raw.ptb"), std::pair("gum", "train.silver.ptb"),
-        std::pair("gum", "dev.silver.ptb")}) {
-    const auto data = testing::shared_data(folder);
-    if (!data) continue;
-    const std::filesystem::path path = *data / name;
-    const std::vector<Tree> trees = read_trees(path);
-    const std::vector<std::string> lines = read_lines(path);
-    REQUIRE(trees.size() == lines.size());
-    size_t different = 0;
-    for (size_t i = 0; i < trees.size(); ++i) different += write_tree(trees[i]) != lines[i];
-    CAPTURE(name);
-    CHECK(different == 0);
-  }
 }
 
 TEST_CASE("dropping traces and functions of a raw treebank gives its published plain form") {

@@ -45,20 +45,6 @@ bool has_words(const std::string& line, const std::string& words) {
   return (" " + line + " ").find(" " + words + " ") != std::string::npos;
 }
 
-// All sentences with the English words have the German ones.
-void check_translation(const std::string& english, const std::string& german) {
-  size_t found = 0;
-  std::string wrong;
-  for (const GeneratedPair& pair : many_samples()) {
-    if (!has_words(pair.english, english)) continue;
-    ++found;
-    if (!has_words(pair.german, german)) wrong = pair.english + " | " + pair.german;
-  }
-  CAPTURE(english);
-  CHECK(found > 0);
-  CHECK(wrong == "");
-}
-
 void count_labels(const Tree& tree, std::map<std::string, int>& counts) {
   ++counts[tree.label];
   for (const Tree& child : tree.children) count_labels(child, counts);
@@ -84,6 +70,15 @@ TEST_CASE("each of 100,000 sentences is well-formed and has one translation", "[
     }
     CHECK(known.size() > 80'000);
     CHECK(known.size() < 99'000);  // or the test would have had nothing to compare
+  }
+  SECTION("they are the same on every platform") {
+    uint64_t hash = 14695981039346656037ULL;
+    for (const GeneratedPair& pair : many_samples()) {
+      hash = fingerprint(pair.english + "\n" + pair.german + "\n" + write_tree(pair.tree), hash);
+    }
+    // A change of the grammar changes the number: put the new one here, knowing that every demo
+    // corpus changes with it.
+    CHECK(hash == 0x515101141e0100faULL);
   }
   SECTION("the leaves of a tree are the English tokens and the file form reads back") {
     for (size_t i = 0; i < 5000; ++i) {
@@ -118,40 +113,6 @@ TEST_CASE("each of 100,000 sentences is well-formed and has one translation", "[
                         !has_words(pair.german, "in dem") && !has_words(pair.english, "a old");
       if (!fine) FAIL(pair.english + " | " + pair.german);
     }
-  }
-  SECTION("the vocabulary is small") {
-    std::set<std::string> english, german;
-    for (const GeneratedPair& pair : many_samples()) {
-      for (const std::string& word : split(pair.english)) english.insert(word);
-      for (const std::string& word : split(pair.german)) german.insert(word);
-    }
-    CHECK(english.size() > 300);
-    CHECK(english.size() < 500);
-    CHECK(german.size() > 500);
-    CHECK(german.size() < 1000);
-  }
-  SECTION("words whose translation depends on others, case and agreement") {
-    check_translation("swam to the bank", "zum Ufer");
-    check_translation("ran to the bank", "zur Bank");
-    check_translation("into the bank", "in die Bank");
-    check_translation("on the bank", "am Ufer");
-    check_translation("a light room", "helles Zimmer");
-    check_translation("The light picture", "Das leichte Bild");
-    check_translation("knows that", "weiß , dass");
-    check_translation("when it rained", "als es regnete");
-    check_translation("when it rains", "wenn es regnet");
-    check_translation("saw the man", "den Mann");
-    check_translation("helped the man", "dem Mann");
-    check_translation("into the garden", "in den Garten");
-    check_translation("in the garden", "im Garten");
-    check_translation("with a dog", "mit einem Hund");
-    check_translation("without a dog", "ohne einen Hund");
-    check_translation("I am", "bin");
-    check_translation("He sleeps", "Er schläft");
-    check_translation("They slept", "Sie schliefen");
-    check_translation("He must", "Er muss");
-    check_translation("We must", "Wir müssen");
-    check_translation("Dogs see", "Hunde sehen");
   }
   SECTION("articles and adjectives agree with nouns in case, gender and number") {
     std::map<std::string, std::set<std::string>> phrases;
@@ -204,16 +165,6 @@ TEST_CASE("each of 100,000 sentences is well-formed and has one translation", "[
     CHECK(pronouns["lamp"] == std::set<std::string>{"sie"});
     CHECK(pronouns["book"] == std::set<std::string>{"es"});
   }
-}
-
-TEST_CASE("sentences are the same on every platform") {
-  uint64_t hash = 14695981039346656037ULL;
-  for (const GeneratedPair& pair : samples(1, 1000)) {
-    hash = fingerprint(pair.english + "\n" + pair.german + "\n" + write_tree(pair.tree), hash);
-  }
-  // A change of the grammar changes the number: put the new one here, knowing that every demo
-  // corpus changes with it.
-  CHECK(hash == 0xfbec2b5bd2ad071aULL);
 }
 
 TEST_CASE("no sentence of one part occurs in another or twice") {

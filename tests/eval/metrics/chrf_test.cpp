@@ -92,21 +92,6 @@ ChrfOptions chrf_options(const Json& json) {
 
 }  // namespace
 
-TEST_CASE("chrF's signature contains all options that change the score") {
-  CHECK_THAT(chrf_signature({}, 1),
-             contains("nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-"));
-  const ChrfOptions other{.char_order = 4,
-                          .word_order = 2,
-                          .beta = 3,
-                          .lowercase = true,
-                          .whitespace = true,
-                          .eps_smoothing = true};
-  CHECK_THAT(chrf_signature(other, 2),
-             contains("nrefs:2|case:lc|eff:no|nc:4|nw:2|space:yes|beta:3|version:attn-"));
-  CHECK_THAT(format_chrf(corpus_chrf(Lines{"a"}, std::vector<Lines>{{"a"}}, {.word_order = 2})),
-             contains("chrF2++|nrefs:1|") && contains(" = 100.00"));
-}
-
 TEST_CASE("chrF of corpora and sentences is sacreBLEU's") {
   const Json all = golden_json("eval/data/chrf_cases.json");
   check_cases(
@@ -142,8 +127,9 @@ TEST_CASE("chrF of three systems of newstest2017 is sacreBLEU's") {
   if (!shared) return;
   const std::filesystem::path folder = *shared / "wmt17-ende";
   const std::vector<Lines> references = {read_lines(folder / "ref.de")};
-  const Json all = golden_json("eval/data/chrf_cases.json");
-  for (const Json& row : all.at("wmt17")) {
+  const Json all = golden_json("eval/data/chrf_cases.json").at("wmt17");
+  for (size_t i = 0; i < all.size(); i += 4) {  // each takes seconds: other options every time
+    const Json& row = all[i];
     INFO(row.dump());
     const Lines system = read_lines(folder / row.at("system").get<std::string>());
     check_exact(corpus_chrf(system, references, chrf_options(row.at("options"))).score,

@@ -1,3 +1,4 @@
+// Rows of sentences with wrong, missing and crossing brackets: parse_score_property_test.py.
 #include "eval/metrics/parse_score.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/unicode.h"
-#include "data/parsing/treebank.h"
+#include "data/parsing/tree.h"
 #include "eval/metrics/parse_lines.h"
 #include "eval/metrics/tree_agreement.h"
 #include "tests/support/catch.h"
@@ -107,47 +108,6 @@ TEST_CASE("without a parameter file the settings are COLLINS.prm's") {
   CHECK(file.equal_words == built_in.equal_words);
   CHECK_THAT(score({gold_tree}, {gold_tree}).signature,
              contains("params:default|labelled:yes|cutoff:40|version:attn-"));
-}
-
-TEST_CASE("a perfect parser scores 100 whatever the outer bracket of gold") {
-  const std::string two = "(S (NP (PRP We)) (VP (VBP eat)))";
-  for (const std::string root : {"", "TOP", "ROOT", "S1", "VROOT"}) {
-    CAPTURE(root);
-    for (const std::string& inner : {gold_tree, gold_tree + " " + two}) {
-      const Tree predicted = as_parsed(parse_trees("(TOP " + inner + ")", "out").front());
-      const std::vector<Tree> gold = {
-          as_parsed(parse_trees("(" + root + inner + ")", "gold").front())};
-      const ParseScore result =
-          score_parses(gold, std::vector<Tree>{predicted}, collins_parameters());
-      CHECK(result.all.f1() == 100);
-      CHECK(result.strict.f1() == 100);
-      CHECK(result.all.complete_match() == 100);
-    }
-  }
-  // EVALB compares files as they are: an outer bracket that its parameters do not delete counts.
-  CHECK(score({"(" + gold_tree + ")"}, {"(TOP " + gold_tree + ")"}).all.gold == 5);
-  CHECK(score({"(" + gold_tree + ")"}, {"(TOP " + gold_tree + ")"}).all.f1() < 100);
-}
-
-TEST_CASE("a wrong label, a missing and a crossing bracket count as EVALB counts them") {
-  const ParseScore label = score({gold_tree}, {"(S (NP (PRP We)) (PP (VBP eat) (NP (NN rice))))"});
-  CHECK(label.all.recall() == 75);
-  CHECK(label.all.precision() == 75);
-  const ParseScore crossing = score({"(S (A (X a) (X b)) (X c))"}, {"(S (X a) (B (X b) (Y c)))"});
-  CHECK(crossing.all.matched == 1);
-  CHECK(crossing.all.crossing == 1);
-  CHECK(crossing.all.tagging() == Approx(200.0 / 3));
-  EvalbParameters unlabelled = collins_parameters();
-  unlabelled.labelled = false;
-  CHECK(score({gold_tree}, {"(X (Y (PRP We)) (Z (VBP eat) (Z (NN rice))))"}, unlabelled).all.f1() ==
-        100);
-  // Functions, root and punctuation do not count.
-  const ParseScore plain =
-      score({"(TOP (S (NP-SBJ-1 (PRP We)) (VP (VBP eat) (NP=2 (NN rice))) (. .)))"}, {gold_tree});
-  CHECK(plain.all.f1() == 100);
-  CHECK(plain.all.gold == 4);   // S NP VP NP
-  CHECK(plain.all.words == 3);  // no full stop
-  CHECK(plain.sentences[0].length == 4);
 }
 
 TEST_CASE("sentences that EVALB skips count as zero in the strict score") {

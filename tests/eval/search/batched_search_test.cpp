@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "base/format.h"
 #include "base/random.h"
 #include "base/stop_signal.h"
 #include "data/word_vocabulary.h"
@@ -45,11 +46,7 @@ std::vector<std::vector<std::string>> sentences(uint64_t count) {
 
 std::vector<std::string> text_lines(uint64_t count) {
   std::vector<std::string> lines;
-  for (const auto& sentence : sentences(count)) {
-    std::string line;
-    for (const std::string& word : sentence) line += (line.empty() ? "" : " ") + word;
-    lines.push_back(line);
-  }
+  for (const auto& sentence : sentences(count)) lines.push_back(joined(sentence));
   return lines;
 }
 

@@ -1,4 +1,4 @@
-// kernels/cuda/loss.cu, emulated, against the formula in double precision and the CPU's kernel.
+// kernels/cuda/loss.cu, emulated, against the formula in double precision.
 #include "tests/kernels/cuda/emulated.h"
 
 using namespace attn;
@@ -104,37 +104,6 @@ TEST_CASE("the GPU's loss and its gradient are those of their formula") {
   CHECK(error_of(losses, expected_losses, 0.1) < 1e-5);
   CHECK(error_of(nlls, expected_nlls, 0.1) < 1e-5);
   for (const DeviceBuffer* buffer : {&device, &losses, &nlls}) CHECK(buffer->margins_are_whole());
-}
-
-TEST_CASE("the GPU's loss is the CPU kernel's") {
-  constexpr int32_t kClasses = 90;
-  const int64_t stride = cuda::loss_stride(kClasses);
-  Random random(8);
-  std::vector<float> logits = testing::random_floats(random, stride);
-  DeviceBuffer device(logits, false), loss(1, false), nll(1, false);
-  const int64_t target = 11;
-  const cpu::SmoothedTargets targets{0.8f, 0.2f / kClasses, 4, 0.01f};
-  double expected_nll = 0.0;
-  const double expected = cpu::kernels().smoothed_loss(logits.data(), kClasses, target, targets,
-                                                       /*gradient=*/true, &expected_nll);
-  const testing::EmulatedLauncher launcher;
-  cuda::smoothed_loss({&launcher, nullptr},
-                      {.logits = device.numbers().data,
-                       .stride = stride,
-                       .rows = 1,
-                       .classes = kClasses,
-                       .gradient = 1,
-                       .targets = &target,
-                       .target_probability = targets.target_probability,
-                       .smoothing_per_class = targets.smoothing_per_class,
-                       .z_loss = targets.z_loss,
-                       .excluded = static_cast<int32_t>(targets.excluded),
-                       .losses = loss.floats(),
-                       .nlls = nll.floats()},
-                      /*bf16=*/false);
-  CHECK(loss[0] == Approx(expected).epsilon(1e-6));
-  CHECK(nll[0] == Approx(expected_nll).epsilon(1e-6));
-  for (size_t c = 0; c < kClasses; ++c) CHECK(device[c] == Approx(logits[c]).margin(1e-7));
 }
 
 TEST_CASE("a logit that is not finite shows in the GPU's loss") {

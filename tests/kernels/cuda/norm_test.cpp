@@ -1,5 +1,5 @@
-// kernels/cuda/norm.cu and dropout.cu, emulated, against the formulas in double precision and the
-// CPU's kernels.
+// kernels/cuda/norm.cu and dropout.cu, emulated, against the formulas in double precision, with the
+// CPU's dropout.
 #include "tests/kernels/cuda/emulated.h"
 
 using namespace attn;
@@ -76,10 +76,6 @@ class NormReference {
     }
   }
 };
-
-std::vector<double> widened(const std::vector<float>& values) {
-  return {values.begin(), values.end()};
-}
 
 }  // namespace
 
@@ -170,40 +166,6 @@ TEST_CASE("the gradients of the GPU's norm are those of its formula") {
   for (const DeviceBuffer* buffer : {&d_x, &d_update, &partial}) {
     CHECK(buffer->margins_are_whole());
   }
-}
-
-TEST_CASE("the GPU's norm is the CPU kernel's") {
-  const NormCase of{67, 68, true, true, 0.2, false};
-  const NormReference made(of);
-  std::vector<float> output(made.count), sum(made.count), mean(67), rstd(67);
-  cpu::kernels().norm_forward({.begin = 0,
-                               .end = of.rows,
-                               .width = of.width,
-                               .x = made.x.data(),
-                               .update = made.update.data(),
-                               .weight = made.weight.data(),
-                               .bias = made.bias.data(),
-                               .epsilon = made.epsilon,
-                               .dropout = made.keys.cpu},
-                              output.data(), sum.data(), mean.data(), rstd.data());
-  const testing::EmulatedLauncher launcher;
-  DeviceBuffer x(made.x, false), update(made.update, false), weight(made.weight, false),
-      bias(made.bias, false), got(made.count, false), got_sum(made.count, false),
-      got_mean(67, false), got_rstd(67, false);
-  cuda::norm_forward({&launcher, nullptr}, {.x = x.numbers(),
-                                            .update = update.numbers(),
-                                            .output = got.numbers(),
-                                            .sum = got_sum.floats(),
-                                            .mean = got_mean.floats(),
-                                            .rstd = got_rstd.floats(),
-                                            .weight = weight.floats(),
-                                            .bias = bias.floats(),
-                                            .rows = of.rows,
-                                            .width = static_cast<int32_t>(of.width),
-                                            .epsilon = made.epsilon,
-                                            .dropout = made.keys.gpu});
-  CHECK(error_of(got, widened(output)) < 5e-6);
-  CHECK(error_of(got_sum, widened(sum)) < 1e-6);
 }
 
 TEST_CASE("the GPU's dropout has the CPU's masks beyond 2^32 elements, too") {

@@ -1,4 +1,5 @@
-// The recurrences of LSTM and GRU against LibTorch's.
+// The recurrences of LSTM and GRU against LibTorch's, by the kernels of the best instruction set;
+// CTest runs them by the others, too.
 #include "kernels/ops/recurrence.h"
 
 #include <vector>
@@ -48,7 +49,7 @@ TEST_CASE("states and gradients of a recurrence are LibTorch's over ragged rows"
   const bool lstm = GENERATE(true, false);
   const auto [sizes, inputs, width] =
       GENERATE(std::tuple<std::vector<int64_t>, int64_t, int64_t>{{1}, 1, 1},
-               std::tuple<std::vector<int64_t>, int64_t, int64_t>{{5, 5, 3, 1}, 7, 9},
+               std::tuple<std::vector<int64_t>, int64_t, int64_t>{{5, 5, 3, 1}, 7, 7},
                std::tuple<std::vector<int64_t>, int64_t, int64_t>{{4, 3, 3, 3, 2, 1, 1}, 16, 32},
                std::tuple<std::vector<int64_t>, int64_t, int64_t>{{130, 100, 99, 2}, 33, 65});
   const bool bidirectional = GENERATE(false, true), has_first = GENERATE(false, true);
@@ -65,6 +66,7 @@ TEST_CASE("states and gradients of a recurrence are LibTorch's over ragged rows"
     values.push_back(torch::randn({gates}));
     values.push_back(torch::randn({gates}));
   }
+  values[4][0] = 120.0;  // a bias that saturates its gate
   const torch::Tensor d_out = torch::randn({rows, directions * width});
 
   const bool with_first = has_first;  // structured bindings and lambdas: GCC 12 wants copies
@@ -96,7 +98,7 @@ TEST_CASE("states and gradients of a recurrence are LibTorch's over ragged rows"
 
 TEST_CASE("a step of a recurrence and its gradients are those of LibTorch's cell") {
   const bool lstm = GENERATE(true, false);
-  const int64_t rows = GENERATE(1, 70), inputs = 5, width = GENERATE(1, 33);
+  const int64_t rows = GENERATE(1, 70), inputs = 5, width = GENERATE(1, 37);
   CAPTURE(lstm, rows, width);
   torch::manual_seed(4);
   const int64_t gates = (lstm ? 4 : 3) * width;

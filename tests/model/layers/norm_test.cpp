@@ -2,8 +2,6 @@
 // is tested as part of whole layers (pytorch_layers_test.cpp).
 #include "model/layers/norm.h"
 
-#include "kernels/compute_scope.h"
-#include "model/layers/convolution.h"
 #include "tests/support/catch.h"
 #include "tests/support/golden.h"
 #include "tests/support/tensors.h"
@@ -82,78 +80,4 @@ TEST_CASE(
   CHECK(max_difference(out, norm(kept)) < 1e-5);
   dropout->eval();
   CHECK(max_difference(norm->after_residual(x, update, dropout), norm(update)) < 1e-5);
-}
-
-TEST_CASE("layers that are reset start as new ones do") {
-  NormLayer norm(NormKind::layer, 5);
-  {
-    const torch::NoGradGuard no_grad;
-    for (auto& parameter : norm->parameters()) parameter.normal_();
-  }
-  norm->reset_parameters();
-  CHECK(torch::equal(norm->weight, torch::ones({5})));
-  CHECK(torch::equal(norm->bias, torch::zeros({5})));
-}
-
-namespace {
-
-const std::vector<int64_t> kLengths = {5, 1, 0, 3};
-
-std::vector<ConvolutionShape> shapes() {
-  return {{.kernel = 1},
-          {.kernel = 3},
-          {.kernel = 3, .dilation = 2},
-          {.kernel = 5},
-          {.kernel = 2, .causal = true},
-          {.kernel = 3, .dilation = 2, .causal = true},
-          {.kernel = 4, .dilation = 3, .causal = true}};
-}
-
-}  // namespace
-
-TEST_CASE("shifted rows stay in their sentence, forward and backward") {
-  const Segments rows(kLengths);
-  for (const ConvolutionShape& shape : shapes()) {
-    CAPTURE(shape.kernel, shape.dilation, shape.causal);
-    torch::manual_seed(3);
-    const torch::Tensor x = torch::randn({rows.rows(), 4}).requires_grad_();
-    const torch::Tensor y = x.detach().clone().requires_grad_();
-    const torch::Tensor out = shifted_rows(x, rows, shape);
-    const ComputeScope as_read({.kernels = false});
-    const torch::Tensor expected = shifted_rows(y, rows, shape);
-    CHECK(torch::equal(out, expected));
-    const torch::Tensor upstream = torch::randn_like(out);
-    out.backward(upstream);
-    expected.backward(upstream);
-    CHECK(max_difference(x.grad(), y.grad()) < 1e-6);
-  }
-}
-
-TEST_CASE("the window of a step is the shifted row of the hypothesis, through reorderings") {
-  const ConvolutionShape shape{.kernel = 3, .dilation = 2, .causal = true};
-  const std::vector<std::vector<int64_t>> parents = {{0, 1}, {0, 0, 1}, {2, 1, 0},
-                                                     {1, 1}, {1, 0},    {0, 1, 1}};
-  torch::manual_seed(5);
-  StepAncestors ancestors(shape.past());
-  StepInputs inputs;
-  std::vector<torch::Tensor> histories(2, torch::zeros({0, 3}));
-  for (const auto& step : parents) {
-    ancestors.advance(step, torch::kCPU);
-    const torch::Tensor x = torch::randn({static_cast<int64_t>(step.size()), 3});
-    const torch::Tensor window = inputs.window(x, ancestors, shape);
-    std::vector<torch::Tensor> grown;
-    for (size_t r = 0; r < step.size(); ++r) {
-      const auto row = static_cast<int64_t>(r);
-      grown.push_back(torch::cat({histories[static_cast<size_t>(step[r])], x.narrow(0, row, 1)}));
-      const std::vector<int64_t> length = {grown.back().size(0)};
-      CHECK(torch::equal(window[row], shifted_rows(grown.back(), Segments(length), shape)[-1]));
-    }
-    histories = grown;
-  }
-}
-
-TEST_CASE("an even kernel that is not causal is an error") {
-  const Segments rows(kLengths);
-  CHECK_THROWS_WITH(shifted_rows(torch::zeros({9, 2}), rows, {.kernel = 2}),
-                    testing::contains("must be odd"));
 }
