@@ -10,7 +10,6 @@
 
 #include "kernels/compute_scope.h"
 #include "kernels/cuda/launches.h"
-#include "kernels/ops/bf16_loss.h"
 #include "kernels/ops/fp32_products.h"
 #include "kernels/ops/gpu.h"
 #include "kernels/ops/gpu_linear.h"
