@@ -198,7 +198,7 @@ void RunReader::read_finished(const fs::path& run, const Experiment& experiment,
     const std::string& name = metrics_.evaluators[facts.metric];
     if (name.empty()) continue;
     const auto omit = [&](const std::string& why) {
-      out_.notes.push_back(record.name + ": " + why + ": omitted from " + facts.heading);
+      out_.notes.push_back(record.name + ": " + why + ": omitted from " + facts.title);
     };
     const auto found = result.results.find(name);
     const EvaluatorConfig* evaluator = find_evaluator(experiment, name);

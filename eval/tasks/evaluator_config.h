@@ -40,7 +40,7 @@ struct EnumNames<EvaluatorKind> {
 /// (std::nullopt: any), its `metric`, score() of a translation or make(), and, if it reads any
 /// besides the text, its files().
 struct EvaluatorConfig {
-  static constexpr const char* kTag = "kind";
+  static constexpr std::array kTags = {"kind"};
   using Options = std::variant<LossEvaluation, ContrastiveEvaluation, TerEvaluation, ChrfEvaluation,
                                BleuEvaluation, ParseEvaluation>;
 
