@@ -12,6 +12,10 @@ torch::Tensor Seq2SeqModel::forward(const TokenSequences& source, const TokenSeq
   return decode(target_in, encode(source));
 }
 
+std::shared_ptr<Seq2SeqModel> Seq2SeqModel::replica() const {
+  return make_model(model_config_, sizes_);
+}
+
 void Seq2SeqModel::require_weight_type(WeightType weights) const {
   if (weights == WeightType::fp32) return;
   if (!has_packed_inference()) {

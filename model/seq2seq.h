@@ -47,7 +47,8 @@ class InferenceModel {
 /// An encoder-decoder. Batches are ragged rows; a model may use any layout internally.
 class Seq2SeqModel : public torch::nn::Module {
  public:
-  explicit Seq2SeqModel(const VocabularySizes& sizes) : sizes_(sizes) {}
+  Seq2SeqModel(const ModelConfig& config, const VocabularySizes& sizes)
+      : model_config_(config), sizes_(sizes) {}
 
   virtual Memory encode(const TokenSequences& source) = 0;
   /// Teacher forcing on the target input (BOS first): the decoder's final hidden states [N, D],
@@ -66,10 +67,10 @@ class Seq2SeqModel : public torch::nn::Module {
   /// Throws like require_weight_type().
   std::shared_ptr<const InferenceModel> inference(WeightType weights = WeightType::fp32);
   /// A model of the same shapes, whose weights BatchGradient replaces by shared ones.
-  virtual std::shared_ptr<Seq2SeqModel> replica() const = 0;
+  std::shared_ptr<Seq2SeqModel> replica() const;
 
   /// Maximum number of positions of a sentence, if there is a limit.
-  virtual std::optional<int64_t> max_length() const { return {}; }
+  std::optional<int64_t> max_length() const { return model_config_.max_length(); }
   /// d_model, as in the paper's learning-rate schedule.
   virtual int64_t width() const = 0;
   /// Factor on the learning rate of hidden matrices (Layer::hidden_matrices), as in µP.
@@ -87,6 +88,7 @@ class Seq2SeqModel : public torch::nn::Module {
   virtual std::shared_ptr<const InferenceModel> make_inference(WeightType weights) = 0;
 
  private:
+  ModelConfig model_config_;
   VocabularySizes sizes_;
 };
 

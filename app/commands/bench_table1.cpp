@@ -77,7 +77,8 @@ double median(std::vector<double>& times) {
 void measure(const Table1Options& options, Precision precision, Table1Point& point) {
   torch::manual_seed(1);
   torch::nn::Module owner;
-  TokenMixer mixer = TokenMixer::of_encoder(owner, table1_model(point), 0);
+  const TransformerConfig config = table1_model(point);
+  TokenMixer mixer(owner, config, encoder_mixer(config), 0);
   reset_layers(owner);
   const std::vector<int64_t> lengths(
       static_cast<size_t>(std::max<int64_t>(1, kTokens / point.length)), point.length);

@@ -74,7 +74,7 @@ torch::Tensor ByteNetBlockImpl::step(const torch::Tensor& x_RD, StepInputs& inpu
 }
 
 ByteNetImpl::ByteNetImpl(const ByteNetConfig& config, const VocabularySizes& sizes)
-    : Seq2SeqModel(sizes),
+    : Seq2SeqModel(config, sizes),
       embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
       config_(config) {
   embedding_dropout_ = register_module("embedding_dropout", Dropout(config.dropout));
@@ -170,10 +170,6 @@ torch::Tensor ByteNetImpl::step(State& state, const StepRows& rows) {
 
 std::shared_ptr<const InferenceModel> ByteNetImpl::make_inference(WeightType) {
   return step_inference(*this, FastPath::bytenet_step);
-}
-
-std::shared_ptr<Seq2SeqModel> ByteNetImpl::replica() const {
-  return std::make_shared<ByteNetImpl>(config_, sizes());
 }
 
 }  // namespace attn

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "kernels/libtorch.h"
@@ -25,8 +24,6 @@ class ConvolutionalImpl : public Seq2SeqModel {
   Memory encode(const TokenSequences& source) override;
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
   OutputLayer output_layer() const override { return {embeddings.of_output()}; }
-  std::shared_ptr<Seq2SeqModel> replica() const override;
-  std::optional<int64_t> max_length() const override { return config_.max_positions; }
   int64_t width() const override { return config_.d_model; }
 
   /// State of incremental decoding: the last inputs of each convolution.

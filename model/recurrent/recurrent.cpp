@@ -14,7 +14,7 @@
 namespace attn {
 
 RecurrentImpl::RecurrentImpl(const RecurrentConfig& config, const VocabularySizes& sizes)
-    : Seq2SeqModel(sizes),
+    : Seq2SeqModel(config, sizes),
       embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
       config_(config) {
   embeddings.reset_parameters();
@@ -212,10 +212,6 @@ torch::Tensor RecurrentImpl::step(State& state, const StepRows& rows) {
 
 std::shared_ptr<const InferenceModel> RecurrentImpl::make_inference(WeightType) {
   return step_inference(*this, FastPath::recurrent_step);
-}
-
-std::shared_ptr<Seq2SeqModel> RecurrentImpl::replica() const {
-  return std::make_shared<RecurrentImpl>(config_, sizes());
 }
 
 }  // namespace attn

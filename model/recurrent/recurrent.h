@@ -27,7 +27,6 @@ class RecurrentImpl : public Seq2SeqModel {
   Memory encode(const TokenSequences& source) override;
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
   OutputLayer output_layer() const override { return {embeddings.of_output()}; }
-  std::shared_ptr<Seq2SeqModel> replica() const override;
   int64_t width() const override { return config_.d_model; }
 
   /// State of incremental decoding.

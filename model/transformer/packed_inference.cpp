@@ -3,7 +3,7 @@
 // Fast path packed_search: visible_keys de72b372
 // Fast path packed_search: score_bias 2b28448b
 // Fast path packed_search: relative_positions f1e9fa06
-// Fast path packed_search: multi_head_attention 5575fa6c
+// Fast path packed_search: multi_head_attention 23a90936
 // Fast path packed_search: linear aab16616
 // Fast path packed_search: projection 731f7188
 // Fast path packed_search: norm ea7a23ec

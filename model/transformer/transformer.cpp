@@ -1,4 +1,4 @@
-// Fast path transformer_step: multi_head_attention 5575fa6c
+// Fast path transformer_step: multi_head_attention 23a90936
 // Fast path transformer_step: mixer 15d8e02a
 // Fast path transformer_step: decoder_layer 1ded3b43
 // Fast path transformer_step: decoder dfbb101e
@@ -31,7 +31,7 @@ std::vector<int64_t> sentences_of(const Segments& rows) {
 }  // namespace
 
 TransformerImpl::TransformerImpl(const TransformerConfig& config, const VocabularySizes& sizes)
-    : Seq2SeqModel(sizes),
+    : Seq2SeqModel(config, sizes),
       embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
       config_(config) {
   source_embedding = register_module("source_embedding", Embedding(config, false, false));
@@ -92,10 +92,6 @@ torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Mem
   // End of formula.
 }
 
-std::shared_ptr<Seq2SeqModel> TransformerImpl::replica() const {
-  return std::make_shared<TransformerImpl>(config_, sizes());
-}
-
 WordState TransformerImpl::start_words(const torch::Tensor& memory_MD) {
   if (!deterministic_attention) return {};
   return {.next_words_MD = deterministic_attention(memory_MD), .index_R = {}};
@@ -110,6 +106,7 @@ DecoderState TransformerImpl::start(const Memory& memory) {
 torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
   const auto rows = static_cast<int64_t>(step.tokens.size());
   const int64_t position = state.position();
+  state.ancestors.advance(step.parents, device());
   for (auto& earlier : state.backpointers) {
     std::vector<int32_t> moved(step.tokens.size());
     for (int64_t r = 0; r < rows; ++r) moved[r] = earlier[step.parents[r]];

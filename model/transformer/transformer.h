@@ -29,8 +29,6 @@ class TransformerImpl : public Seq2SeqModel {
   /// See PackedInference::serves.
   bool has_packed_inference() const override;
   std::vector<std::string> options_as_read() const override;
-  std::shared_ptr<Seq2SeqModel> replica() const override;
-  std::optional<int64_t> max_length() const override { return config_.max_length(); }
   /// With µP that of the base, for which the learning rate was chosen.
   int64_t width() const override { return config_.base_width(); }
   /// µP: 1 / width ratio, as for Adam (Yang et al. 2021, table 8).
