@@ -30,7 +30,7 @@ struct EnumNames<Architecture> {
 };
 
 /// A union tagged by "architecture", by default the Transformer. Each alternative is a config
-/// struct with max_length(), validate(), `embedding_sharing` and muon_conflict().
+/// struct with max_length(), validate(), `d_model`, `embedding_sharing` and muon_conflict().
 struct ModelConfig {
   static constexpr std::array kTags = {"architecture"};
   static constexpr bool kTagReplaces = true;
@@ -76,6 +76,10 @@ struct ModelConfig {
   /// Maximum number of positions of a sentence, if there is a limit.
   std::optional<int64_t> max_length() const {
     return std::visit([](const auto& chosen) { return chosen.max_length(); }, options);
+  }
+  /// Width of the embeddings and of the pre-softmax rows.
+  int64_t d_model() const {
+    return std::visit([](const auto& chosen) { return chosen.d_model; }, options);
   }
   EmbeddingSharing embedding_sharing() const {
     return std::visit([](const auto& chosen) { return chosen.embedding_sharing; }, options);

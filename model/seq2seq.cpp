@@ -36,10 +36,10 @@ std::shared_ptr<const InferenceModel> Seq2SeqModel::inference(WeightType weights
 }
 
 torch::Tensor Seq2SeqModel::project(const torch::Tensor& rows_ND) const {
-  if (ComputeScope::takes(FastPath::linear)) return linear(rows_ND, {output_layer().weight_VD, {}});
+  if (ComputeScope::takes(FastPath::linear)) return linear(rows_ND, {embeddings.of_output(), {}});
   // Formula projection: fast paths kernels/ops/smoothed_loss.cpp, kernels/ops/linear.cpp,
   // model/transformer/packed_inference.cpp.
-  return torch::linear(rows_ND, output_layer().weight_VD);
+  return torch::linear(rows_ND, embeddings.of_output());
   // End of formula.
 }
 

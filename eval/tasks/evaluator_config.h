@@ -66,7 +66,6 @@ struct EvaluatorConfig {
   /// Whether a lower value of the kind's metric is better.
   bool lower_is_better() const;
   /// Search options; null for kinds without search.
-  SearchConfig* search();
   const SearchConfig* search() const;
 
   template <class Self, class Visit>

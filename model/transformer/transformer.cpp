@@ -3,7 +3,6 @@
 // Fast path transformer_step: decoder_layer 1ded3b43
 // Fast path transformer_step: decoder dfbb101e
 // Fast path transformer_step: transformer da0ac000
-// Fast path transformer_step: position_in_scores 3e0429ff
 // Fast path transformer_step: convolution cb8ed742
 // Fast path transformer_step: recurrence 2a16393b
 // Fast path transformer_step: shifted_rows da3773ae
@@ -12,7 +11,6 @@
 #include <cmath>
 #include <vector>
 
-#include "base/check.h"
 #include "model/layers/layer.h"
 #include "model/transformer/scaling.h"
 
@@ -31,9 +29,7 @@ std::vector<int64_t> sentences_of(const Segments& rows) {
 }  // namespace
 
 TransformerImpl::TransformerImpl(const TransformerConfig& config, const VocabularySizes& sizes)
-    : Seq2SeqModel(config, sizes),
-      embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
-      config_(config) {
+    : Seq2SeqModel(config, sizes), config_(config) {
   source_embedding = register_module("source_embedding", Embedding(config, false, false));
   target_embedding =
       register_module("target_embedding", Embedding(config, config.word_positions, true));
@@ -120,8 +116,10 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
   for (const int64_t sentence : step.sentences) ++state.rows_of_sentence[sentence];
 
   const torch::Tensor x_RD = embed_step(step, position, state.memory, state.words);
+  const torch::Tensor positions_R =
+      torch::full({rows}, position, torch::TensorOptions(device()).dtype(torch::kInt64));
   return output_rows(
-      decoder->step(x_RD, state, target_embedding->position->in_step(rows, position, device())));
+      decoder->step(x_RD, state, target_embedding->position->in_scores(positions_R, position + 1)));
 }
 
 torch::Tensor TransformerImpl::output_rows(const torch::Tensor& x_ND) const {

@@ -136,7 +136,7 @@ TEST_CASE("a bias of a step is the last row of that of the whole sentence") {
     encoding->reset_parameters();
     const torch::Tensor rows = torch::arange(7);
     const PositionInScores whole = encoding->in_scores(rows, 7),
-                           step = encoding->in_step(3, 6, torch::kCPU);
+                           step = encoding->in_scores(torch::full({3}, 6, torch::kInt64), 7);
     CAPTURE(enum_name(position));
     if (position == Position::relative) {
       CHECK(torch::equal(relative_index(0, 7, 7, torch::kCPU).narrow(0, 6, 1),
