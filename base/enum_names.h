@@ -16,8 +16,7 @@ struct EnumName {
   std::string_view name;
 };
 
-/// Specialize for an enum with `static constexpr auto values = std::to_array<EnumName<E>>({…})`,
-/// and `deprecated` likewise for names that configs of earlier versions have.
+/// Specialize for an enum with `static constexpr auto values = std::to_array<EnumName<E>>({…})`.
 template <class E>
 struct EnumNames;
 
@@ -30,7 +29,7 @@ constexpr std::string_view enum_name(E value) {
   return "?";
 }
 
-/// The value of this name, if any; `deprecated` names are not considered.
+/// The value of this name, if any.
 template <class E>
 constexpr std::optional<E> enum_named(std::string_view name) {
   for (const auto& entry : EnumNames<E>::values) {

@@ -95,23 +95,6 @@ void sync_parent(const fs::path& path) {
 /// Suffix of a replaced directory's temporary name between the two renames of a commit.
 constexpr std::string_view replaced_mark = ".old";
 
-/// Renames with flags; returns false if the system or file system does not support them. Throws
-/// DataError naming `path` for other errors.
-bool rename_with([[maybe_unused]] const fs::path& from, [[maybe_unused]] const fs::path& to,
-                 [[maybe_unused]] unsigned flags, [[maybe_unused]] const char* what) {
-#ifdef RENAME_EXCHANGE
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return true;
-  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) throw_file_error(what, to, errno);
-#endif
-  return false;
-}
-
-#ifdef RENAME_EXCHANGE
-constexpr unsigned exchange_flag = RENAME_EXCHANGE, new_flag = RENAME_NOREPLACE;
-#else
-constexpr unsigned exchange_flag = 0, new_flag = 0;
-#endif
-
 bool is_taken(const fs::path& path) {
   std::error_code error;
   return fs::exists(fs::symlink_status(path, error));
@@ -119,8 +102,7 @@ bool is_taken(const fs::path& path) {
 
 /// Renames `directory` to `name`, which must not exist.
 void rename_new(const fs::path& directory, const fs::path& name) {
-  if (rename_with(directory, name, new_flag, "make")) return;
-  // rename() would silently replace an empty directory that was created meanwhile.
+  // rename() would silently replace an empty directory.
   if (is_taken(name)) throw_file_error("make", name, EEXIST);
   if (::rename(directory.c_str(), name.c_str()) != 0) throw_file_error("write", name, errno);
 }
@@ -131,16 +113,20 @@ std::optional<fs::path> rename_over(const fs::path& directory, const fs::path& n
     rename_new(directory, name);
     return {};
   }
-  fs::path old = directory;
-  if (!rename_with(directory, name, exchange_flag, "write")) {
-    old += replaced_mark;
-    if (::rename(name.c_str(), old.c_str()) != 0) throw_file_error("write", name, errno);
-    if (::rename(directory.c_str(), name.c_str()) != 0) {
-      const int why = errno;
-      std::error_code ignored;
-      fs::rename(old, name, ignored);
-      throw_file_error("write", name, why);
-    }
+  if (::renameat2(AT_FDCWD, directory.c_str(), AT_FDCWD, name.c_str(), RENAME_EXCHANGE) == 0) {
+    return directory;
+  }
+  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) {
+    throw_file_error("write", name, errno);
+  }
+  // A file system that cannot exchange names, such as NFS.
+  const fs::path old = directory.string() + std::string(replaced_mark);
+  if (::rename(name.c_str(), old.c_str()) != 0) throw_file_error("write", name, errno);
+  if (::rename(directory.c_str(), name.c_str()) != 0) {
+    const int why = errno;
+    std::error_code ignored;
+    fs::rename(old, name, ignored);
+    throw_file_error("write", name, why);
   }
   return old;
 }
@@ -176,6 +162,24 @@ fs::path make_temporary_file(const fs::path& path) {
     const Descriptor file(open_retrying(temporary, O_WRONLY | O_CREAT | O_EXCL, 0666));
     if (file.open()) return temporary;
     if (errno != EEXIST) throw_file_error("write", path, errno);
+  }
+}
+
+void remove_leftovers(const fs::path& folder, std::chrono::seconds age) {
+  constexpr size_t kDigits = 16;
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    const size_t mark = name.rfind(temporary_mark), digits = mark + temporary_mark.size();
+    if (mark == std::string::npos || name.size() != digits + kDigits ||
+        name.find_first_not_of("0123456789abcdef", digits) != std::string::npos) {
+      continue;
+    }
+    const auto written = entry.last_write_time(error);
+    if (error || fs::file_time_type::clock::now() - written < age) continue;
+    fs::remove_all(entry.path(), error);
+    if (error) throw_file_error("delete", entry.path(), error);
   }
 }
 
@@ -297,23 +301,14 @@ MappedFile::MappedFile(const fs::path& path) {
     throw DataError("cannot read '" + path.string() + "': not a regular file; give a file");
   }
   if (status.st_size == 0) return;
-  size_ = static_cast<size_t>(status.st_size);
-  void* const start = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  const auto size = static_cast<size_t>(status.st_size);
+  void* const start = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (start == MAP_FAILED) throw_file_error("map", path, errno);
-  data_ = static_cast<const std::byte*>(start);
+  data_ = {static_cast<const std::byte*>(start), Unmap{size}};
 }
 
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
-MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+void Unmap::operator()(const std::byte* start) const {
+  ::munmap(const_cast<std::byte*>(start), size);
 }
 
 fs::path temporary_root() {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,20 +75,22 @@ Destination destination_of(const std::filesystem::path& path);
 /// leaves the old file unchanged.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+/// The deleter of a memory map.
+struct Unmap {
+  size_t size = 0;
+  void operator()(const std::byte* start) const;
+};
+
 /// A read-only memory map. Empty files map to an empty span.
 class MappedFile {
  public:
   MappedFile() = default;
   /// Throws DataError if the file cannot be opened or mapped.
   explicit MappedFile(const std::filesystem::path& path);
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  ~MappedFile();
-  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  std::span<const std::byte> bytes() const { return {data_.get(), data_.get_deleter().size}; }
 
  private:
-  const std::byte* data_ = nullptr;
-  size_t size_ = 0;
+  std::unique_ptr<const std::byte, Unmap> data_;
 };
 
 /// Creates a directory atomically. Files are written under `path()`; `commit` syncs them and

@@ -199,21 +199,6 @@ void apply_patch(Json& config, const Json& patch, const ConfigSchema& schema) {
   }
 }
 
-void remove_other_options(Json& config, const ConfigSchema& schema) {
-  if (config.is_array()) {
-    for (Json& item : config) remove_other_options(item, schema);
-  }
-  if (!config.is_object()) return;
-  for (const ConfigSchema::Tag& tag : schema.tags) {
-    remove_options_of_others(config, tag, chosen_word(tag, config));
-  }
-  for (const auto& [key, inner] : schema.inner) {
-    if (const auto found = config.find(key); found != config.end()) {
-      remove_other_options(*found, inner);
-    }
-  }
-}
-
 const ConfigSchema& inner_schema(const ConfigSchema& schema, const std::string& key) {
   static const ConfigSchema none;
   const auto found = schema.inner.find(key);

@@ -17,11 +17,11 @@
 // unknown enum values are errors with path, choices and the nearest valid name, so that a misspelt
 // option never runs as the base model.
 //
-// A struct may be a tagged union: an enum field decides which other fields it has. It names that
-// field (`static constexpr const char* kTag = "kind"`, or an array `kTags`), and `fields` visits it
-// before the fields that depend on it, and of those only the chosen alternative's. With `static
-// constexpr bool kTagReplaces = true` a patch that changes the tag replaces the whole object
-// instead of keeping common options.
+// A struct may be a tagged union: an enum field decides which other fields it has. It names such
+// fields (`static constexpr std::array kTags = {"kind"}`), and `fields` visits them before the
+// fields that depend on them, and of those only the chosen alternative's. With `static constexpr
+// bool kTagReplaces = true` a patch that changes the tag replaces the whole object instead of
+// keeping common options.
 #pragma once
 
 #include <algorithm>
@@ -81,23 +81,8 @@ Json write_any(const T& value);
 // The names of the tags of a struct, in the order in which they are visited.
 template <class T>
 std::vector<std::string> tags_of() {
-  if constexpr (requires { T::kTags; }) {
-    return {std::begin(T::kTags), std::end(T::kTags)};
-  } else if constexpr (requires { T::kTag; }) {
-    return {T::kTag};
-  } else {
-    return {};
-  }
-}
-
-// Whether another alternative begins with an empty object.
-template <class T>
-constexpr bool tag_replaces() {
-  if constexpr (requires { T::kTagReplaces; }) {
-    return T::kTagReplaces;
-  } else {
-    return false;
-  }
+  if constexpr (requires { T::kTags; }) return {std::begin(T::kTags), std::end(T::kTags)};
+  return {};
 }
 
 // Throws ConfigError for a key that is not in `written` (all options of the struct and its tags),
@@ -122,14 +107,6 @@ void read_any(T& out, const Json& json, const std::string& place) {
     if (const std::optional<T> value = enum_named<T>(word)) {
       out = *value;
       return;
-    }
-    if constexpr (requires { EnumNames<T>::deprecated; }) {
-      for (const auto& entry : EnumNames<T>::deprecated) {
-        if (entry.name == word) {
-          out = entry.value;
-          return;
-        }
-      }
     }
     throw ConfigError(place + ": \"" + word + "\" is not a choice" +
                       suggestion_of_all(word, enum_choices<T>()));
@@ -216,19 +193,19 @@ ConfigSchema schema_of() {
   ConfigSchema schema;
   add_inner_schemas(schema, T{});
   for (const std::string& name : tags_of<T>()) {
-    ConfigSchema::Tag tag{.name = name,
-                          .replaces = tag_replaces<T>(),
-                          .standard = write_any(T{}).at(name),
-                          .alternatives = {}};
-    for (const std::string& word : words_of_tag<T>(name)) {
-      const T config = alternative<T>(name, word);
-      add_inner_schemas(schema, config);
-      tag.alternatives.emplace_back(word, write_any(config));
-    }
-    schema.tags.push_back(std::move(tag));
+    ConfigSchema::Tag tag{.name = name, .replaces = requires {T::kTagReplaces;
   }
-  return schema;
+  , .standard = write_any(T{}).at(name), .alternatives = {}
+};
+for (const std::string& word : words_of_tag<T>(name)) {
+  const T config = alternative<T>(name, word);
+  add_inner_schemas(schema, config);
+  tag.alternatives.emplace_back(word, write_any(config));
 }
+schema.tags.push_back(std::move(tag));
+}  // namespace json_config_detail
+return schema;
+}  // namespace attn
 
 template <class T>
 void read_struct(T& out, const Json& json, const std::string& place) {

@@ -55,10 +55,6 @@ bool is_within(std::string_view path, std::string_view outer);
 /// alternative does not have, or the whole object (ConfigSchema::Tag::replaces).
 void apply_patch(Json& config, const Json& patch, const ConfigSchema& schema = {});
 
-/// Removes the options that the chosen alternatives do not have. For resolved configs of earlier
-/// versions, which wrote the options of all alternatives.
-void remove_other_options(Json& config, const ConfigSchema& schema);
-
 /// Whether an option of a tagged union has its alternative's default in `object`.
 bool is_default(const ConfigSchema& schema, const Json& object, const std::string& key);
 

@@ -30,9 +30,9 @@ struct EnumNames<Architecture> {
 };
 
 /// A union tagged by "architecture", by default the Transformer. Each alternative is a config
-/// struct with max_length(), validate(), `embedding_sharing` and muon_conflict().
+/// struct with max_length(), validate(), `d_model`, `embedding_sharing` and muon_conflict().
 struct ModelConfig {
-  static constexpr const char* kTag = "architecture";
+  static constexpr std::array kTags = {"architecture"};
   static constexpr bool kTagReplaces = true;
   using Options =
       std::variant<TransformerConfig, RecurrentConfig, ConvolutionalConfig, ByteNetConfig>;
@@ -65,14 +65,29 @@ struct ModelConfig {
   bool operator==(const ModelConfig&) const = default;
 
   /// Switches to the defaults of `architecture` unless it is set already.
-  void set_architecture(Architecture architecture);
+  void set_architecture(Architecture architecture) {
+    if (architecture == this->architecture()) return;
+    options = alternative_of<Options>(static_cast<size_t>(architecture));
+  }
   /// Throws ConfigError naming the first invalid option.
-  void validate() const;
+  void validate() const {
+    std::visit([](const auto& chosen) { chosen.validate(); }, options);
+  }
   /// Maximum number of positions of a sentence, if there is a limit.
-  std::optional<int64_t> max_length() const;
-  EmbeddingSharing embedding_sharing() const;
+  std::optional<int64_t> max_length() const {
+    return std::visit([](const auto& chosen) { return chosen.max_length(); }, options);
+  }
+  /// Width of the embeddings and of the pre-softmax rows.
+  int64_t d_model() const {
+    return std::visit([](const auto& chosen) { return chosen.d_model; }, options);
+  }
+  EmbeddingSharing embedding_sharing() const {
+    return std::visit([](const auto& chosen) { return chosen.embedding_sharing; }, options);
+  }
   /// Why Muon cannot train the model; empty: it can.
-  std::string muon_conflict() const;
+  std::string muon_conflict() const {
+    return std::visit([](const auto& chosen) { return chosen.muon_conflict(); }, options);
+  }
 };
 
 }  // namespace attn

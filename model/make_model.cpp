@@ -5,29 +5,19 @@
 #include "model/transformer/transformer.h"
 
 namespace attn {
-namespace {
-
-std::shared_ptr<Seq2SeqModel> make(const TransformerConfig& config, const VocabularySizes& sizes) {
-  return std::make_shared<TransformerImpl>(config, sizes);
-}
-
-std::shared_ptr<Seq2SeqModel> make(const RecurrentConfig& config, const VocabularySizes& sizes) {
-  return std::make_shared<RecurrentImpl>(config, sizes);
-}
-
-std::shared_ptr<Seq2SeqModel> make(const ConvolutionalConfig& config,
-                                   const VocabularySizes& sizes) {
-  return std::make_shared<ConvolutionalImpl>(config, sizes);
-}
-
-std::shared_ptr<Seq2SeqModel> make(const ByteNetConfig& config, const VocabularySizes& sizes) {
-  return std::make_shared<ByteNetImpl>(config, sizes);
-}
-
-}  // namespace
 
 std::shared_ptr<Seq2SeqModel> make_model(const ModelConfig& config, const VocabularySizes& sizes) {
-  return std::visit([&](const auto& chosen) { return make(chosen, sizes); }, config.options);
+  switch (config.architecture()) {
+    case Architecture::transformer:
+      return std::make_shared<TransformerImpl>(config.get<TransformerConfig>(), sizes);
+    case Architecture::recurrent:
+      return std::make_shared<RecurrentImpl>(config.get<RecurrentConfig>(), sizes);
+    case Architecture::convolutional:
+      return std::make_shared<ConvolutionalImpl>(config.get<ConvolutionalConfig>(), sizes);
+    case Architecture::bytenet:
+      return std::make_shared<ByteNetImpl>(config.get<ByteNetConfig>(), sizes);
+  }
+  TORCH_CHECK(false, "unknown architecture");
 }
 
 }  // namespace attn

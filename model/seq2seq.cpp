@@ -12,6 +12,10 @@ torch::Tensor Seq2SeqModel::forward(const TokenSequences& source, const TokenSeq
   return decode(target_in, encode(source));
 }
 
+std::shared_ptr<Seq2SeqModel> Seq2SeqModel::replica() const {
+  return make_model(model_config_, sizes_);
+}
+
 void Seq2SeqModel::require_weight_type(WeightType weights) const {
   if (weights == WeightType::fp32) return;
   if (!has_packed_inference()) {
@@ -32,10 +36,10 @@ std::shared_ptr<const InferenceModel> Seq2SeqModel::inference(WeightType weights
 }
 
 torch::Tensor Seq2SeqModel::project(const torch::Tensor& rows_ND) const {
-  if (ComputeScope::takes(FastPath::linear)) return linear(rows_ND, {output_layer().weight_VD, {}});
+  if (ComputeScope::takes(FastPath::linear)) return linear(rows_ND, {embeddings.of_output(), {}});
   // Formula projection: fast paths kernels/ops/smoothed_loss.cpp, kernels/ops/linear.cpp,
   // model/transformer/packed_inference.cpp.
-  return torch::linear(rows_ND, output_layer().weight_VD);
+  return torch::linear(rows_ND, embeddings.of_output());
   // End of formula.
 }
 

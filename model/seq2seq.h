@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "kernels/libtorch.h"
 #include "kernels/precision.h"
 #include "model/config.h"
+#include "model/embedding_matrices.h"
 #include "model/segments.h"
 #include "model/step_rows.h"
 
@@ -21,11 +23,6 @@ namespace attn {
 struct Memory {
   torch::Tensor rows_MD;
   Segments segments;
-};
-
-/// The pre-softmax projection: logits = rows [N, D] times weight_VDᵀ.
-struct OutputLayer {
-  torch::Tensor weight_VD;
 };
 
 /// Incremental decoding of one batch. Not thread-safe.
@@ -47,13 +44,16 @@ class InferenceModel {
 /// An encoder-decoder. Batches are ragged rows; a model may use any layout internally.
 class Seq2SeqModel : public torch::nn::Module {
  public:
-  explicit Seq2SeqModel(const VocabularySizes& sizes) : sizes_(sizes) {}
+  /// Registers the embeddings, uninitialized. Throws ConfigError for an invalid config.
+  Seq2SeqModel(const ModelConfig& config, const VocabularySizes& sizes)
+      : embeddings(*this, validated(config).embedding_sharing(), sizes, config.d_model()),
+        model_config_(config),
+        sizes_(sizes) {}
 
   virtual Memory encode(const TokenSequences& source) = 0;
   /// Teacher forcing on the target input (BOS first): the decoder's final hidden states [N, D],
-  /// which the output layer projects.
+  /// which project() maps to logits.
   virtual torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) = 0;
-  virtual OutputLayer output_layer() const = 0;
 
   /// Whether inference() has packed inference for the options and device of this model.
   virtual bool has_packed_inference() const { return false; }
@@ -66,12 +66,12 @@ class Seq2SeqModel : public torch::nn::Module {
   /// Throws like require_weight_type().
   std::shared_ptr<const InferenceModel> inference(WeightType weights = WeightType::fp32);
   /// A model of the same shapes, whose weights BatchGradient replaces by shared ones.
-  virtual std::shared_ptr<Seq2SeqModel> replica() const = 0;
+  std::shared_ptr<Seq2SeqModel> replica() const;
 
   /// Maximum number of positions of a sentence, if there is a limit.
-  virtual std::optional<int64_t> max_length() const { return {}; }
+  std::optional<int64_t> max_length() const { return model_config_.max_length(); }
   /// d_model, as in the paper's learning-rate schedule.
-  virtual int64_t width() const = 0;
+  virtual int64_t width() const { return model_config_.d_model(); }
   /// Factor on the learning rate of hidden matrices (Layer::hidden_matrices), as in µP.
   virtual double hidden_rate() const { return 1.0; }
 
@@ -79,14 +79,17 @@ class Seq2SeqModel : public torch::nn::Module {
   torch::Tensor forward(const TokenSequences& source, const TokenSequences& target_in);
   /// Rows [N, D] to logits [N, V of the target].
   torch::Tensor project(const torch::Tensor& rows_ND) const;
-  torch::Device device() const { return output_layer().weight_VD.device(); }
+  torch::Device device() const { return embeddings.of_output().device(); }
   const VocabularySizes& sizes() const { return sizes_; }
+
+  EmbeddingMatrices embeddings;
 
  protected:
   /// The result of inference(), for a type that is supported.
   virtual std::shared_ptr<const InferenceModel> make_inference(WeightType weights) = 0;
 
  private:
+  ModelConfig model_config_;
   VocabularySizes sizes_;
 };
 

@@ -34,13 +34,24 @@ class BatchAhead {
   /// The batches of the update after which a run is at `position`. Those that were built ahead are
   /// dropped if this is not where they begin, or if the stream was restored meanwhile; then they
   /// are taken from where the stream is. Throws what building them threw.
-  UpdateBatches take(const StreamPosition& position);
+  UpdateBatches take(const StreamPosition& position) {
+    if (next_.valid()) {
+      UpdateBatches ahead = next_.get();
+      if (ahead.begin == position && ahead.end == stream_.position()) return ahead;
+    }
+    return build();
+  }
 
   /// While it exists a thread may build the next batches, and the stream must not be used.
   class Building {
    public:
-    explicit Building(BatchAhead& batches);
-    ~Building();
+    explicit Building(BatchAhead& batches) : next_(batches.next_) {
+      if (!batches.ahead_) return;
+      next_ = std::async(std::launch::async, [&batches] { return batches.build(); });
+    }
+    ~Building() {
+      if (next_.valid()) next_.wait();
+    }
     Building(const Building&) = delete;
     Building& operator=(const Building&) = delete;
 
@@ -49,7 +60,16 @@ class BatchAhead {
   };
 
  private:
-  UpdateBatches build();
+  // Makes no call to a GPU, which would interfere with the thread that trains.
+  UpdateBatches build() {
+    UpdateBatches out{.begin = stream_.position()};
+    for (int64_t i = 0; i < count_; ++i) {
+      out.batches.push_back(stream_.next());
+      if (classes_) out.padded.push_back(static_batch(out.batches.back(), *classes_));
+    }
+    out.end = stream_.position();
+    return out;
+  }
 
   BatchStream& stream_;
   int64_t count_;

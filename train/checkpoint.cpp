@@ -118,7 +118,7 @@ auto field_reader(const SafetensorsFile& file, const std::filesystem::path& path
 // weights file has the average.
 void visit_tensors(Trainer& trainer, const OptimizerState& whole,
                    const Optimizer::VisitState& visit) {
-  trainer.optimizer().visit_state(whole.tensors, visit);
+  trainer.optimizer().visit_state(whole, visit);
   if (!trainer.average().exists()) return;
   for (const auto& slot : trainer.parameters().slots()) {
     visit("weights." + slot.name, FlatParameters::view(trainer.parameters().values, slot));

@@ -124,7 +124,7 @@ LossSums output_loss(const Seq2SeqModel& model, const torch::Tensor& x_ND,
   if (!ComputeScope::takes(FastPath::loss)) return loss_as_read(model, x_ND, targets_N, targets);
   const auto narrow = ComputeScope::autocast_type(x_ND.device());
   const torch::Tensor x = x_ND.to(narrow.value_or(torch::kFloat32));
-  return chunked_smoothed_loss(x, model.output_layer().weight_VD, targets_N, targets);
+  return chunked_smoothed_loss(x, model.embeddings.of_output(), targets_N, targets);
 }
 
 }  // namespace attn

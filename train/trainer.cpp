@@ -148,9 +148,9 @@ void Trainer::check_memory(const Batch& batch) {
 }
 
 OptimizerState Trainer::collect_state() {
-  OptimizerState whole{optimizer_->state()};
+  OptimizerState whole = optimizer_->state();
   if (!processes_.shard_optimizer) return whole;
-  for (torch::Tensor& tensor : whole.tensors) {
+  for (torch::Tensor& tensor : whole) {
     tensor = gather_to_first(processes_.world, gradient_.sum().shards(), tensor);
   }
   return whole;
@@ -165,7 +165,7 @@ void Trainer::distribute(const OptimizerState& whole) {
   const std::vector<torch::Tensor> own = optimizer_->state();
   for (size_t i = 0; i < own.size(); ++i) {
     if (processes_.shard_optimizer) {
-      scatter_from_first(world, gradient_.sum().shards(), whole.tensors.at(i), own[i]);
+      scatter_from_first(world, gradient_.sum().shards(), whole.at(i), own[i]);
     } else {
       broadcast(world, own[i]);
     }

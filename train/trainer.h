@@ -36,9 +36,7 @@ class NonFiniteLoss : public std::runtime_error {
 uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch);
 
 /// The tensors of the optimizer's state (Optimizer::state) for all parameters, [P] each.
-struct OptimizerState {
-  std::vector<torch::Tensor> tensors;
-};
+using OptimizerState = std::vector<torch::Tensor>;
 
 class Trainer {
  public:

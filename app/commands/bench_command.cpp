@@ -247,7 +247,7 @@ std::pair<double, double> measure(const Table1Point& point, const TransformerCon
                                   Precision precision, double seconds) {
   torch::manual_seed(1);
   torch::nn::Module owner;
-  TokenMixer mixer = TokenMixer::of_encoder(owner, config, 0);
+  TokenMixer mixer(owner, config, encoder_mixer(config), 0);
   reset_layers(owner);
   const std::vector<int64_t> lengths(
       static_cast<size_t>(std::max<int64_t>(1, kTokens / point.length)), point.length);

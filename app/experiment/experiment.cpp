@@ -76,10 +76,13 @@ void apply_assignments(Json& config, const std::vector<Assignment>& assignments)
 void fill_in_search(Json& eval, const SearchConfig& search) {
   for (Json& item : eval) {
     if (!item.is_object()) continue;  // an error in the strict read
+    const Json kind = item.value("kind", Json());
+    EvaluatorConfig chosen;
+    if (kind.is_string()) {
+      chosen.set_kind(enum_named<EvaluatorKind>(kind.get<std::string>()).value_or(chosen.kind()));
+    }
+    if (chosen.search() == nullptr) continue;
     Json whole = write_config(search);
-    const ConfigSchema& schema = schema_of<EvaluatorConfig>();
-    for (const ConfigSchema::Tag& tag : schema.tags) whole[tag.name] = item.value(tag.name, Json());
-    remove_other_options(whole, schema);
     apply_patch(whole, item);
     item = std::move(whole);
   }

@@ -184,7 +184,7 @@ void RunReader::read_scores(const fs::path& run, const Experiment& experiment,
     const std::string& name = out_.evaluators[facts.metric];
     if (name.empty()) continue;
     const auto omit = [&](const std::string& why) {
-      out_.notes.push_back(record.name + ": " + why + ": omitted from " + facts.heading);
+      out_.notes.push_back(record.name + ": " + why + ": omitted from " + facts.title);
     };
     const auto found = result.results.find(name);
     const EvaluatorConfig* evaluator = find_evaluator(experiment, name);

@@ -1,6 +1,5 @@
 #include "eval/heads/head_pruning.h"
 
-#include "base/error.h"
 #include "eval/metrics/bootstrap.h"
 #include "eval/metrics/sentence_statistics.h"
 #include "eval/tasks/translator.h"
@@ -15,12 +14,7 @@ HeadPruning::HeadPruning(Seq2SeqModel& model, Tokenizers tokenizers, const Searc
       search_(search),
       sources_(std::move(sources)),
       references_{std::move(references)},
-      bleu_(bleu) {
-  if (sources_.size() == references_.front().size() && !sources_.empty()) return;
-  throw DataError("heads: " + std::to_string(sources_.size()) + " sources and " +
-                  std::to_string(references_.front().size()) +
-                  " references; expected the same number, at least 1");
-}
+      bleu_(bleu) {}
 
 std::vector<BleuStatistics> HeadPruning::without(std::span<const HeadId> heads,
                                                  const std::string& what) {

@@ -26,11 +26,11 @@ struct AblatedScore {
   double p_value = 1.0;     ///< paired bootstrap test
 };
 
-/// Translates a data set with heads masked.
+/// Translates a data set with heads masked. Throws DataError unless there are as many references as
+/// sources.
 class HeadPruning {
  public:
-  /// The model must outlive this. Throws DataError unless there are as many references as sources,
-  /// more than 0.
+  /// The model must outlive this.
   HeadPruning(Seq2SeqModel& model, Tokenizers tokenizers, const SearchConfig& search,
               std::vector<std::string> sources, std::vector<std::string> references,
               const BleuOptions& bleu = {});

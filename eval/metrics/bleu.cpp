@@ -190,11 +190,7 @@ std::vector<BleuStatistics> bleu_statistics(std::span<const std::string> hypothe
 BleuScore bleu_from_statistics(const BleuStatistics& statistics, const BleuOptions& options,
                                int64_t references) {
   options.validate();
-  BleuScore result;
-  result.counts = statistics.counts;
-  result.totals = statistics.totals;
-  result.hyp_length = statistics.hyp_length;
-  result.ref_length = statistics.ref_length;
+  BleuScore result{statistics};
   result.signature = bleu_signature(options, references);
   result.bp = brevity_penalty(statistics.hyp_length, statistics.ref_length);
   const auto zero = [](int64_t count) { return count == 0; };

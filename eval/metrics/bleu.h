@@ -71,16 +71,12 @@ struct BleuStatistics {
   bool operator==(const BleuStatistics&) const = default;
 };
 
-/// A score and its components.
-struct BleuScore {
+/// A score and its components; the statistics are those before smoothing.
+struct BleuScore : BleuStatistics {
   double score = 0;                             ///< 0 to 100
-  std::array<int64_t, bleu_order> counts{};     ///< as in the statistics, before smoothing
-  std::array<int64_t, bleu_order> totals{};     ///< as in the statistics, before smoothing
   std::array<double, bleu_order> precisions{};  ///< percent, smoothed; all 0 when nothing matches
   double bp = 1;                                ///< brevity penalty, 0 to 1
-  int64_t hyp_length = 0;
-  int64_t ref_length = 0;
-  std::string signature;
+  std::string signature = {};
 };
 
 /// Statistics of one sentence. Throws DataError without a reference.

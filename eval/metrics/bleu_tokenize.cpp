@@ -24,37 +24,9 @@ std::string tokenize_13a(std::string_view line) {
 
 using CodePoints = std::vector<char32_t>;
 
-/// (\P{N})(\p{P})  ->  "$1 $2 "
-CodePoints split_punctuation_after_non_number(const CodePoints& line) {
-  CodePoints out;
-  out.reserve(line.size() * 2);
-  for (size_t i = 0; i < line.size(); ++i) {
-    out.push_back(line[i]);
-    if (i + 1 < line.size() && is_punctuation(line[i + 1]) && !is_number(line[i])) {
-      out.insert(out.end(), {U' ', line[++i], U' '});
-    }
-  }
-  return out;
-}
-
-/// (\p{P})(\P{N})  ->  " $1 $2"
-CodePoints split_punctuation_before_non_number(const CodePoints& line) {
-  CodePoints out;
-  out.reserve(line.size() * 2);
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (i + 1 < line.size() && is_punctuation(line[i]) && !is_number(line[i + 1])) {
-      out.insert(out.end(), {U' ', line[i], U' ', line[i + 1]});
-      ++i;
-    } else {
-      out.push_back(line[i]);
-    }
-  }
-  return out;
-}
-
 std::string tokenize_intl(std::string_view line) {
-  const CodePoints text =
-      split_punctuation_before_non_number(split_punctuation_after_non_number(decode_utf8(line)));
+  const CodePoints text = split_before_others(
+      split_after_others(decode_utf8(line), is_number, is_punctuation), is_number, is_punctuation);
   std::string out;
   out.reserve(line.size() * 2);
   for (const char32_t c : text) {  // (\p{S})  ->  " $1 "

@@ -291,11 +291,6 @@ double ParseTotals::tagging() const {
   return percent(correct_tags, words);
 }
 
-ParseSentenceScore score_parse(std::span<const Tree> gold, std::span<const Tree> predicted,
-                               const EvalbParameters& parameters) {
-  return compare(gold, predicted, parameters).score;
-}
-
 ParseScore score_parses(std::span<const Tree> gold, std::span<const Tree> predicted,
                         const EvalbParameters& parameters) {
   check_counts(gold.size(), predicted.size());

@@ -121,14 +121,10 @@ struct ParseLine {
   std::string malformed;  ///< why the line could not be read; empty if it could
 };
 
-/// Scores one sentence. Trees need no preparation: labels are cut at '-' and '=' here, and deleted
-/// labels are in the parameters. An unlabelled outer bracket counts as a bracket.
-ParseSentenceScore score_parse(std::span<const Tree> gold, std::span<const Tree> predicted,
-                               const EvalbParameters& parameters);
-
-/// Scores trees against the gold trees, one by one. An empty `Tree{}` is a prediction without
-/// words: skipped by EVALB, without matches in the strict score. Throws DataError if the numbers
-/// differ.
+/// Scores trees against the gold trees, one by one. They need no preparation: labels are cut at '-'
+/// and '=' here, and deleted labels are in the parameters; an unlabelled outer bracket counts as a
+/// bracket. An empty `Tree{}` is a prediction without words: skipped by EVALB, without matches in
+/// the strict score. Throws DataError if the numbers differ.
 ParseScore score_parses(std::span<const Tree> gold, std::span<const Tree> predicted,
                         const EvalbParameters& parameters);
 

@@ -281,10 +281,7 @@ TerScore ter_from_statistics(const TerStatistics& statistics, const TerOptions& 
                              int64_t references) {
   const auto& [edits, length] = statistics;
   const double rate = length > 0 ? edits / length : edits > 0 ? 1.0 : 0.0;
-  return {.score = 100 * rate,
-          .edits = edits,
-          .ref_length = length,
-          .signature = ter_signature(options, references)};
+  return {statistics, 100 * rate, ter_signature(options, references)};
 }
 
 TerScore corpus_ter(std::span<const std::string> hypotheses,

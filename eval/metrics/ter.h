@@ -7,9 +7,21 @@
 #include <string_view>
 #include <vector>
 
-#include "eval/metrics/ter_tokenize.h"
-
 namespace attn {
+
+/// Options of Tercom's tokenizer, with sacreBLEU's names.
+struct TerOptions {
+  bool case_sensitive = false;  ///< false: lowercase first
+  bool normalized = false;      ///< split punctuation, decode XML entities
+  bool no_punct = false;        ///< remove . , ? : ; ! " ( )
+  bool asian_support = false;   ///< with the two before: Chinese and Japanese characters too
+
+  bool operator==(const TerOptions&) const = default;
+};
+
+/// The tokens of a line, separated by white space: equal to sacreBLEU 2.x after str.split().
+/// Trailing white space is dropped first. `line` should be UTF-8; never throws.
+std::string ter_tokenize(std::string_view line, const TerOptions& options);
 
 /// Sufficient statistics: those of a corpus are the sums over its sentences.
 struct TerStatistics {
@@ -20,10 +32,8 @@ struct TerStatistics {
   bool operator==(const TerStatistics&) const = default;
 };
 
-struct TerScore {
+struct TerScore : TerStatistics {
   double score = 0;  ///< percent of the reference length; 0 is best, above 100 is possible
-  double edits = 0;
-  double ref_length = 0;
   std::string signature;
 };
 

@@ -1,4 +1,5 @@
-#include "eval/metrics/ter_tokenize.h"
+// The tokenizer of TER.
+#include "eval/metrics/ter.h"
 
 #include <algorithm>
 

@@ -23,35 +23,6 @@ bool is_13a_symbol(char c) {
          (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
 }
 
-/// ([^0-9])([\.,])  ->  "$1 $2 "
-/// Bytes suffice: matching only the last byte of a character gives the same result.
-std::string split_after_non_digit(std::string_view line) {
-  std::string out;
-  out.reserve(line.size() * 2);
-  for (size_t i = 0; i < line.size(); ++i) {
-    out += line[i];
-    if (!is_digit(line[i]) && i + 1 < line.size() && is_period_or_comma(line[i + 1])) {
-      out += {' ', line[++i], ' '};
-    }
-  }
-  return out;
-}
-
-/// ([\.,])([^0-9])  ->  " $1 $2"
-std::string split_before_non_digit(std::string_view line) {
-  std::string out;
-  out.reserve(line.size() * 2);
-  for (size_t i = 0; i < line.size(); ++i) {
-    if (is_period_or_comma(line[i]) && i + 1 < line.size() && !is_digit(line[i + 1])) {
-      out += {' ', line[i], ' ', line[i + 1]};
-      ++i;
-    } else {
-      out += line[i];
-    }
-  }
-  return out;
-}
-
 /// ([0-9])(-)  ->  "$1 $2 "
 std::string split_digit_dash(std::string_view line) {
   std::string out;
@@ -89,8 +60,10 @@ std::string split_symbols(std::string_view line) {
   return out;
 }
 
-std::string split_around_numbers(std::string_view line) {
-  return split_digit_dash(split_before_non_digit(split_after_non_digit(line)));
+// Bytes suffice: matching only the last byte of a character gives the same result.
+std::string split_around_numbers(const std::string& line) {
+  return split_digit_dash(split_before_others(
+      split_after_others(line, is_digit, is_period_or_comma), is_digit, is_period_or_comma));
 }
 
 }  // namespace attn

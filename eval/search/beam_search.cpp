@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 
 namespace attn {
@@ -71,14 +70,7 @@ class Search {
 
   void run() {
     for (int64_t length = 1; !rows_.empty(); ++length) {
-      decoder_.step(parents_, tokens_, row_sentences_, per_row_, candidates_);
-      const size_t expected =
-          rows_.size() * static_cast<size_t>(std::max<int64_t>(candidates_.per_row, 0));
-      if (expected == 0 || candidates_.tokens.size() != expected ||
-          candidates_.log_probs.size() != expected) {
-        throw std::invalid_argument(
-            "beam_search: the decoder's candidates are not [rows, per_row]");
-      }
+      decoder_.step({parents_, tokens_, row_sentences_}, per_row_, candidates_);
       advance(length);
     }
   }

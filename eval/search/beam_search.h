@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "eval/search/config.h"
+#include "model/step_rows.h"
 
 namespace attn {
 
@@ -24,13 +25,10 @@ struct Candidates {
 class StepDecoder {
  public:
   virtual ~StepDecoder() = default;
-  /// One decoding step. Row i continues row parents[i] of the previous step with tokens[i];
-  /// sentences[i] is the index of its sentence in the batch, whose rows are contiguous. At the
-  /// first step there is one row per sentence, parents is the identity and all tokens are BOS.
-  /// Finished sentences have no rows. Fills `out` with the top `candidates` continuations of each
-  /// row, or the whole vocabulary if that is smaller.
-  virtual void step(std::span<const int64_t> parents, std::span<const int32_t> tokens,
-                    std::span<const int64_t> sentences, int64_t candidates, Candidates& out) = 0;
+  /// One decoding step; the tokens of the first are BOS, and finished sentences have no rows. Fills
+  /// `out` with the top `candidates` continuations of each row, or the whole vocabulary if that is
+  /// smaller.
+  virtual void step(const StepRows& rows, int64_t candidates, Candidates& out) = 0;
 };
 
 struct Hypothesis {
@@ -53,7 +51,7 @@ int64_t output_limit(int64_t source_length, const SearchConfig& config);
 /// so at least `beam` stay active. With config.prune > 0 those that are worse than the step's best
 /// by more than config.prune are dropped (relative threshold pruning: Freitag and Al-Onaizan,
 /// 2017). Ties are ordered by row, then by token, so results do not depend on the batch. Throws
-/// ConfigError for an invalid config and std::invalid_argument for candidates of the wrong size.
+/// ConfigError for an invalid config.
 std::vector<std::vector<Hypothesis>> beam_search(StepDecoder& decoder,
                                                  std::span<const int64_t> source_lengths,
                                                  const SearchConfig& config, int32_t bos,

@@ -72,8 +72,6 @@ template <>
 struct EnumNames<StopRule> {
   static constexpr auto values = std::to_array<EnumName<StopRule>>(
       {{StopRule::optimal, "optimal"}, {StopRule::first_finished, "first_finished"}});
-  static constexpr auto deprecated = std::to_array<EnumName<StopRule>>(
-      {{StopRule::optimal, "bound"}, {StopRule::first_finished, "count"}});
 };
 
 struct SearchConfig {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 
 #include "base/random.h"
 
@@ -40,9 +39,6 @@ class Sampling {
       draws_.clear();
       for (Sample& sample : active_) draws_.push_back({sample.row, sample.random.uniform()});
       sampler_.step({parents_, tokens_, sentences_}, draws_, drawn_);
-      if (drawn_.size() != draws_.size()) {
-        throw std::invalid_argument("sample_search: the sampler drew another number of tokens");
-      }
       advance(length);
       make_rows();
     }
@@ -166,9 +162,6 @@ std::vector<std::vector<Hypothesis>> sample_search(StepSampler& sampler,
                                                    const SearchConfig& config, int32_t bos,
                                                    int32_t eos) {
   config.validate();
-  if (streams.size() != source_lengths.size()) {
-    throw std::invalid_argument("sample_search: a stream is needed for each sentence");
-  }
   Sampling sampling(sampler, source_lengths, streams, config, bos, eos);
   sampling.run();
   return std::move(sampling).best();

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "eval/search/beam_search.h"
-#include "model/step_rows.h"
 
 namespace attn {
 
@@ -27,7 +26,8 @@ class StepSampler {
   virtual ~StepSampler() = default;
   /// One decoding step over rows as in StepDecoder::step. Fills `out` with a token for each draw;
   /// the draws are in the order of their rows.
-  virtual void step(StepRows rows, std::span<const Draw> draws, std::vector<DrawnToken>& out) = 0;
+  virtual void step(const StepRows& rows, std::span<const Draw> draws,
+                    std::vector<DrawnToken>& out) = 0;
 };
 
 /// The tokens that sampling draws from, given the probabilities of all tokens (at any scale): the

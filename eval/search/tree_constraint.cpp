@@ -12,10 +12,6 @@ namespace {
 
 using Kind = TreeSymbol::Kind;
 
-void set(TokenMask& mask, int32_t token) {
-  mask[static_cast<size_t>(token) / 64] |= uint64_t{1} << (token % 64);
-}
-
 }  // namespace
 
 TreeVocabulary::TreeVocabulary(const Tokenizer& symbols, TreeForm form)
@@ -65,9 +61,9 @@ int32_t TreeVocabulary::label(int32_t token) const {
 void TreeVocabulary::make_masks(int32_t eos) {
   const TokenMask none((meanings_.size() + 63) / 64, 0);
   end_ = leaves_ = none;
-  set(end_, eos);
+  allow(end_, eos);
   end_or_open_ = end_;
-  for (const auto& [symbol, token] : leaf_tokens_) set(leaves_, token);
+  for (const auto& [symbol, token] : leaf_tokens_) allow(leaves_, token);
   masks_.assign(4 * (labels_.size() + 1), none);
   for (int32_t token = 0; token < static_cast<int32_t>(meanings_.size()); ++token) {
     const auto& [kind, label] = meanings_[static_cast<size_t>(token)];
@@ -76,9 +72,9 @@ void TreeVocabulary::make_masks(int32_t eos) {
       const bool allowed = *kind == Kind::leaf   ? (i & 1) != 0
                            : *kind == Kind::open ? (i & 2) != 0
                                                  : static_cast<int32_t>(i / 4) == label + 1;
-      if (allowed) set(masks_[i], token);
+      if (allowed) allow(masks_[i], token);
     }
-    if (*kind == Kind::open) set(end_or_open_, token);
+    if (*kind == Kind::open) allow(end_or_open_, token);
   }
 }
 
@@ -92,7 +88,7 @@ TokenMask TreeVocabulary::leaf_mask(std::span<const std::string> symbols) const 
     const auto found = leaf_tokens_.find(symbol);
     if (found == leaf_tokens_.end()) continue;
     mask.resize(leaves_.size());
-    set(mask, found->second);
+    allow(mask, found->second);
   }
   return mask;
 }
@@ -196,9 +192,8 @@ const uint64_t* TreeConstraint::narrowed(const TokenMask& mask, size_t sentence,
   return out.data();
 }
 
-std::span<const uint64_t* const> TreeConstraint::step(std::span<const int64_t> parents,
-                                                      std::span<const int32_t> tokens,
-                                                      std::span<const int64_t> sentences) {
+std::span<const uint64_t* const> TreeConstraint::step(const StepRows& rows) {
+  const auto& [parents, tokens, sentences] = rows;
   ++written_;
   next_.clear();
   masks_.clear();

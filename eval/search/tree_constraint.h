@@ -77,9 +77,7 @@ class TreeConstraint : public TokenConstraint {
   TreeConstraint(const TreeVocabulary& vocabulary, std::vector<int64_t> words,
                  std::vector<int64_t> limits, std::vector<std::vector<TokenMask>> leaves = {});
 
-  std::span<const uint64_t* const> step(std::span<const int64_t> parents,
-                                        std::span<const int32_t> tokens,
-                                        std::span<const int64_t> sentences) override;
+  std::span<const uint64_t* const> step(const StepRows& rows) override;
   /// The leaves, for rows whose next word is restricted: the probability of a leaf does not change.
   std::span<const uint64_t* const> groups() const override { return groups_; }
 

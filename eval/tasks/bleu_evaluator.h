@@ -16,12 +16,8 @@ namespace attn {
 
 struct BleuEvaluation {
   static constexpr std::optional<Task> task = Task::translation;
-  static constexpr EvaluatorMetric metric = {.key = "bleu",
-                                             .title = "BLEU",
-                                             .name = "BLEU",
-                                             .heading = "BLEU",
-                                             .meaning = "BLEU, percent",
-                                             .bootstrap = true};
+  static constexpr EvaluatorMetric metric = {
+      .key = "bleu", .title = "BLEU", .meaning = "BLEU, percent", .bootstrap = true};
 
   BleuTokenizer tokenize = BleuTokenizer::v13a;
   bool lowercase = false;

@@ -15,11 +15,8 @@ namespace attn {
 
 struct ChrfEvaluation {
   static constexpr std::optional<Task> task = Task::translation;
-  static constexpr EvaluatorMetric metric = {.key = "chrf",
-                                             .title = "chrF",
-                                             .name = "chrF",
-                                             .heading = "chrF",
-                                             .meaning = "chrF, percent"};
+  static constexpr EvaluatorMetric metric = {
+      .key = "chrf", .title = "chrF", .meaning = "chrF, percent"};
 
   int64_t word_order = 0;
   bool lowercase = false;

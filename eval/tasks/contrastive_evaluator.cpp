@@ -55,10 +55,13 @@ class ContrastiveEvaluator final : public Evaluator {
     first_.push_back(pairs_.size());
   }
 
-  void check(const Seq2SeqModel& model) const override { require_fit(model.max_length()); }
+  void check(const Seq2SeqModel& model) const override {
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      require_fits(pairs_[i], model.max_length(), places_[i]);
+    }
+  }
 
   EvaluationResult run(const Ensemble& models, const std::filesystem::path&) const override {
-    require_fit(models.max_length());
     const auto log_probs = forced_log_probs(models, tokenizers_, pairs_);
     const auto value = [&](size_t pair) {
       const double sum = total_log_prob(log_probs[pair]);
@@ -83,10 +86,6 @@ class ContrastiveEvaluator final : public Evaluator {
   void add(const std::string& source, const std::string& target, PairPlaces places) {
     pairs_.push_back(scored_pair(tokenizers_, source, target));
     places_.push_back(std::move(places));
-  }
-
-  void require_fit(std::optional<int64_t> positions) const {
-    for (size_t i = 0; i < pairs_.size(); ++i) require_fits(pairs_[i], positions, places_[i]);
   }
 
   Tokenizers tokenizers_;

@@ -19,8 +19,6 @@ struct ContrastiveEvaluation {
   static constexpr EvaluatorMetric metric = {
       .key = "contrastive",
       .title = "contrastive",
-      .name = "contrastive accuracy",
-      .heading = "Contrastive accuracy",
       .meaning =
           "sentences whose reference is more probable than every wrong translation, percent"};
 

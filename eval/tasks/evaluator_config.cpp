@@ -20,9 +20,9 @@ bool EvaluatorConfig::lower_is_better() const {
   return std::visit([](const auto& chosen) { return chosen.metric.lower_is_better; }, options);
 }
 
-SearchConfig* EvaluatorConfig::search() {
+const SearchConfig* EvaluatorConfig::search() const {
   return std::visit(
-      [](auto& chosen) -> SearchConfig* {
+      [](const auto& chosen) -> const SearchConfig* {
         if constexpr (requires { chosen.search; }) {
           return &chosen.search;
         } else {
@@ -30,10 +30,6 @@ SearchConfig* EvaluatorConfig::search() {
         }
       },
       options);
-}
-
-const SearchConfig* EvaluatorConfig::search() const {
-  return const_cast<EvaluatorConfig*>(this)->search();
 }
 
 void EvaluatorConfig::validate() const {

@@ -40,7 +40,7 @@ struct EnumNames<EvaluatorKind> {
 /// (std::nullopt: any), its `metric`, score() of a translation or make(), and, if it reads any
 /// besides the text, its files().
 struct EvaluatorConfig {
-  static constexpr const char* kTag = "kind";
+  static constexpr std::array kTags = {"kind"};
   using Options = std::variant<LossEvaluation, ContrastiveEvaluation, TerEvaluation, ChrfEvaluation,
                                BleuEvaluation, ParseEvaluation>;
 
@@ -66,7 +66,6 @@ struct EvaluatorConfig {
   /// Whether a lower value of the kind's metric is better.
   bool lower_is_better() const;
   /// Search options; null for kinds without search.
-  SearchConfig* search();
   const SearchConfig* search() const;
 
   template <class Self, class Visit>

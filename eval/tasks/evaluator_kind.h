@@ -13,10 +13,8 @@ struct EvaluatorInput;
 
 /// The metric by which the rows of a sweep are compared.
 struct EvaluatorMetric {
-  const char* key;      ///< in results, sweep files and CSV
-  const char* title;    ///< column title
-  const char* name;     ///< within a sentence
-  const char* heading;  ///< at the start of a sentence
+  const char* key;    ///< in results, sweep files and CSV
+  const char* title;  ///< column title
   const char* meaning;
   int paper_decimals = 1;  ///< decimals in the paper
   bool bootstrap = false;  ///< whether to run paired bootstrap resampling (BLEU only)

@@ -14,8 +14,6 @@ struct LossEvaluation {
   static constexpr std::optional<Task> task = std::nullopt;  ///< any task
   static constexpr EvaluatorMetric metric = {.key = "ppl",
                                              .title = "PPL",
-                                             .name = "perplexity",
-                                             .heading = "Perplexity",
                                              .meaning = "perplexity per subword",
                                              .paper_decimals = 2,
                                              .lower_is_better = true};

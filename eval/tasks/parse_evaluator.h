@@ -16,7 +16,7 @@ namespace attn {
 struct ParseEvaluation {
   static constexpr std::optional<Task> task = Task::parsing;
   static constexpr EvaluatorMetric metric = {
-      .key = "f1", .title = "F1", .name = "F1", .heading = "F1", .meaning = "F1 of trees, percent"};
+      .key = "f1", .title = "F1", .meaning = "F1 of trees, percent"};
 
   std::string params;
   SearchConfig search;

@@ -73,10 +73,6 @@ Parser::Input Parser::prepare(const std::vector<std::string>& sentence, int64_t 
   return input;
 }
 
-bool Parser::knows_tags() const {
-  return search_.known_tags > 0 && tokenizers_.tags && vocabulary_.form() != TreeForm::xx;
-}
-
 std::vector<TokenMask> Parser::known_leaves(const std::vector<std::string>& words) const {
   std::vector<TokenMask> masks;
   for (const std::string& word : words) {
@@ -124,12 +120,14 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
     how.min_limits.push_back(shortest_tree(static_cast<int64_t>(inputs.back().words.size())));
   }
   if (search_.constrained) {
-    how.constraint = [&](const SearchBatch& batch) -> std::unique_ptr<TokenConstraint> {
+    const bool knows_tags =
+        search_.known_tags > 0 && tokenizers_.tags && vocabulary_.form() != TreeForm::xx;
+    how.constraint = [&, knows_tags](const SearchBatch& batch) -> std::unique_ptr<TokenConstraint> {
       std::vector<int64_t> words;
       std::vector<std::vector<TokenMask>> leaves;
       for (const size_t i : batch.members) {
         words.push_back(static_cast<int64_t>(inputs[i].words.size()));
-        if (knows_tags()) leaves.push_back(known_leaves(inputs[i].words));
+        if (knows_tags) leaves.push_back(known_leaves(inputs[i].words));
       }
       return std::make_unique<TreeConstraint>(vocabulary_, std::move(words), batch.limits,
                                               std::move(leaves));

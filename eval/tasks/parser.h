@@ -70,7 +70,6 @@ class Parser {
   };
   /// `number`: among all sentences so far, from 1.
   Input prepare(const std::vector<std::string>& sentence, int64_t number);
-  bool knows_tags() const;
   /// For each word the leaves seen with it in training; empty if it was not seen often enough.
   std::vector<TokenMask> known_leaves(const std::vector<std::string>& words) const;
   Parse build(const Input& input, const Hypothesis& hypothesis) const;

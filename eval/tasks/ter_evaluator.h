@@ -15,12 +15,8 @@ namespace attn {
 
 struct TerEvaluation {
   static constexpr std::optional<Task> task = Task::translation;
-  static constexpr EvaluatorMetric metric = {.key = "ter",
-                                             .title = "TER",
-                                             .name = "TER",
-                                             .heading = "TER",
-                                             .meaning = "TER, percent",
-                                             .lower_is_better = true};
+  static constexpr EvaluatorMetric metric = {
+      .key = "ter", .title = "TER", .meaning = "TER, percent", .lower_is_better = true};
 
   TerOptions ter;
   SearchConfig search;

@@ -22,27 +22,19 @@ class PrefixConstraint : public TokenConstraint {
   /// vocabulary.
   PrefixConstraint(std::vector<std::vector<int32_t>> prefixes, int64_t classes)
       : prefixes_(std::move(prefixes)),
-        forced_(prefixes_.size(), TokenMask(static_cast<size_t>((classes + 63) / 64), 0)),
-        all_(static_cast<size_t>((classes + 63) / 64), ~uint64_t{0}) {}
+        none_(static_cast<size_t>((classes + 63) / 64), 0),
+        all_(none_.size(), ~uint64_t{0}) {}
 
-  std::span<const uint64_t* const> step(std::span<const int64_t> /*parents*/,
-                                        std::span<const int32_t> /*tokens*/,
-                                        std::span<const int64_t> sentences) override {
-    const auto word_of = [&](size_t sentence, size_t i) -> uint64_t& {
-      return forced_[sentence][static_cast<size_t>(prefixes_[sentence][i]) / 64];
-    };
-    for (size_t sentence = 0; sentence < prefixes_.size(); ++sentence) {
-      const std::vector<int32_t>& prefix = prefixes_[sentence];
-      if (length_ > 0 && length_ <= prefix.size()) word_of(sentence, length_ - 1) = 0;
-      if (length_ < prefix.size()) {
-        word_of(sentence, length_) = uint64_t{1} << (static_cast<size_t>(prefix[length_]) % 64);
-      }
-    }
+  std::span<const uint64_t* const> step(const StepRows& rows) override {
     rows_.clear();
-    for (const int64_t row : sentences) {
-      const auto sentence = static_cast<size_t>(row);
-      rows_.push_back(length_ < prefixes_[sentence].size() ? forced_[sentence].data()
-                                                           : all_.data());
+    forced_.assign(rows.sentences.size(), {});
+    for (size_t row = 0; row < forced_.size(); ++row) {
+      const std::vector<int32_t>& prefix = prefixes_[static_cast<size_t>(rows.sentences[row])];
+      if (length_ < prefix.size()) {
+        forced_[row] = none_;
+        allow(forced_[row], prefix[length_]);
+      }
+      rows_.push_back(length_ < prefix.size() ? forced_[row].data() : all_.data());
     }
     ++length_;
     return rows_;
@@ -50,8 +42,8 @@ class PrefixConstraint : public TokenConstraint {
 
  private:
   std::vector<std::vector<int32_t>> prefixes_;
-  std::vector<TokenMask> forced_;  // of each sentence, at the current step
-  TokenMask all_;
+  TokenMask none_, all_;
+  std::vector<TokenMask> forced_;  // of each row at the current step, within its prefix
   std::vector<const uint64_t*> rows_;
   size_t length_ = 0;  // of the outputs before the next step
 };

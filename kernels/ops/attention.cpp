@@ -16,14 +16,6 @@
 namespace attn {
 namespace {
 
-int64_t longest_of(std::span<const int64_t> offsets) {
-  int64_t longest = 0;
-  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
-    longest = std::max(longest, offsets[b + 1] - offsets[b]);
-  }
-  return longest;
-}
-
 // `minimum` is the smallest `longest`, so that attention has a key.
 PaddedLayout padded_layout(std::span<const int64_t> offsets, int64_t minimum,
                            const torch::Tensor& known_slots, torch::Device device) {

@@ -1,6 +1,7 @@
 // Options of packed_attention().
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -22,6 +23,15 @@ struct DeviceRows {
   torch::Tensor starts = {};  ///< cu_seqlens: the offsets as int32, [B + 1]
   torch::Tensor slots = {};   ///< [N] int64: each row's index in the flattened padded layout
 };
+
+/// The length of the longest sentence.
+inline int64_t longest_of(std::span<const int64_t> offsets) {
+  int64_t longest = 0;
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
+    longest = std::max(longest, offsets[b + 1] - offsets[b]);
+  }
+  return longest;
+}
 
 struct PackedAttention {
   int64_t heads;

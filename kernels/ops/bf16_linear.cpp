@@ -32,17 +32,6 @@ PackedWeight operand_like(const torch::Tensor& weight, bool gradients) {
 // Tile lines per unit of work.
 constexpr int64_t kLinesOfPiece = 32;
 
-void add_pieces(const torch::Tensor& weight, const PackedWeight& operand,
-                std::vector<PackingPiece>& pieces) {
-  for (const bool forward : {true, false}) {
-    const torch::Tensor& tiles = forward ? operand.forward : operand.backward;
-    if (!tiles.defined()) continue;
-    for (int64_t line = 0; line < tiles.size(0); line += kLinesOfPiece) {
-      pieces.push_back({&weight, &tiles, forward, line});
-    }
-  }
-}
-
 void pack(const PackingPiece& piece) {
   const int64_t begin = piece.first * kTileLines;
   const int64_t end = begin + kLinesOfPiece * kTileLines;
@@ -247,7 +236,7 @@ void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient
 
 const LinearProducts& bf16_linear_products() {
   static constexpr LinearProducts kProducts = {
-      bf16::operand_like,       bf16::add_pieces,     bf16::pack,
+      bf16::operand_like,       bf16::kLinesOfPiece,  bf16::pack,
       bf16::multiply_all,       bf16::input_gradient, bf16::relu_gradient,
       bf16::silu_gate_gradient, bf16::add_rows,       bf16::add_weight_gradients};
   return kProducts;

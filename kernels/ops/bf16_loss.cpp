@@ -8,10 +8,10 @@
 #include <limits>
 
 #include "kernels/compute_scope.h"
-#include "kernels/ops/bf16_loss.h"
 #include "kernels/ops/bf16_products.h"
 #include "kernels/ops/gradient_target.h"
 #include "kernels/ops/linear.h"
+#include "kernels/ops/smoothed_loss.h"
 
 namespace attn {
 namespace {

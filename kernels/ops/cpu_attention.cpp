@@ -40,13 +40,6 @@ struct Layout {
   // The head of keys and values of a head of queries.
   int64_t kv_head(int64_t head) const { return head / (heads / kv_heads); }
   int64_t sentences() const { return static_cast<int64_t>(query_offsets.size()) - 1; }
-  int64_t max_keys() const {
-    int64_t max = 0;
-    for (size_t b = 0; b + 1 < key_offsets.size(); ++b) {
-      max = std::max(max, key_offsets[b + 1] - key_offsets[b]);
-    }
-    return max;
-  }
 };
 
 // The operands of attention, float32 and contiguous; those of positions may be undefined.
@@ -117,7 +110,7 @@ bool takes_tiles(const Layout& layout, const cpu::AttentionHead& head) {
 int64_t scratch_size(const Layout& layout, const Operands& operands) {
   const cpu::Kernels& kernels = cpu::kernels();
   cpu::AttentionHead longest{};
-  longest.keys = layout.max_keys(), longest.window = layout.window;
+  longest.keys = longest_of(layout.key_offsets), longest.window = layout.window;
   const int64_t d_k = longest.d_k = operands.d_k(layout);
   const int64_t d_v = longest.d_v = operands.d_v(layout);
   int64_t floats = kernels.attention_scratch(longest.keys, d_k, d_v);

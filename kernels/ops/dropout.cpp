@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "kernels/compute_scope.h"
+#include "kernels/ops/attention_options.h"
 #include "kernels/ops/gpu.h"
 
 namespace attn {
@@ -72,11 +73,7 @@ torch::Tensor attention_dropout_factors(std::span<const int64_t> query_offsets,
     return offsets[b + 1] - offsets[b];
   };
   const auto sentences = static_cast<int64_t>(query_offsets.size()) - 1;
-  int64_t queries = 0, keys = 0;
-  for (int64_t b = 0; b < sentences; ++b) {
-    queries = std::max(queries, length(query_offsets, b));
-    keys = std::max(keys, length(key_offsets, b));
-  }
+  const int64_t queries = longest_of(query_offsets), keys = longest_of(key_offsets);
   const torch::Tensor out = torch::ones({sentences, heads, queries, keys}, device);
   if (!on_cpu_path(device)) return torch::dropout(out, p, /*train=*/true);
   const cpu::DropoutKey key = draw_dropout_key(p);

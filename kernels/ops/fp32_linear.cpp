@@ -25,17 +25,6 @@ PackedWeight operand_like(const torch::Tensor& weight, bool gradients) {
           .backward = gradients ? panels(outputs, inputs) : torch::Tensor()};
 }
 
-void add_pieces(const torch::Tensor& weight, const PackedWeight& operand,
-                std::vector<PackingPiece>& pieces) {
-  for (const bool forward : {true, false}) {
-    const torch::Tensor& panels = forward ? operand.forward : operand.backward;
-    if (!panels.defined()) continue;
-    for (int64_t panel = 0; panel < panels.size(0); panel += kPanelsOfPiece) {
-      pieces.push_back({&weight, &panels, forward, panel});
-    }
-  }
-}
-
 void pack(const PackingPiece& piece) {
   const auto& kernels = cpu::kernels();
   const int64_t outputs = piece.weight->size(0), inputs = piece.weight->size(1);
@@ -143,7 +132,7 @@ void add_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, float*
 
 const LinearProducts& fp32_linear_products() {
   static constexpr LinearProducts kProducts = {
-      fp32::operand_like, fp32::add_pieces,     fp32::pack,
+      fp32::operand_like, fp32::kPanelsOfPiece, fp32::pack,
       fp32::multiply_all, fp32::input_gradient, fp32::relu_gradient,
       silu_gate_backward, fp32::add_rows,       fp32::add_weight_gradients};
   return kProducts;

@@ -1,5 +1,5 @@
 // Fast path gpu_linear: linear aab16616
-// Fast path gpu_linear: projection 731f7188
+// Fast path gpu_linear: projection 060f938c
 // Fast path gpu_linear: relu d1bf1190
 // Fast path linear: linear aab16616
 #include "kernels/ops/gpu_linear.h"

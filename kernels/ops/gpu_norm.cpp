@@ -23,10 +23,6 @@ class GpuNorm : public torch::autograd::Function<GpuNorm> {
     const torch::Tensor update = update_in ? dense(*update_in) : torch::Tensor();
     const torch::Tensor bias = bias_in ? dense(*bias_in) : torch::Tensor();
     const int64_t width = weight.numel();
-    TORCH_CHECK(x.dim() > 0 && x.size(-1) == width, "norm: x ", x.sizes(), ", weight [", width,
-                "]");
-    TORCH_CHECK(!update.defined() || update.sizes() == x.sizes(), "residual_norm: x ", x.sizes(),
-                ", update ", update.sizes());
     const auto in_floats = x.options().dtype(torch::kFloat32);
     const bool of_stream = update.defined() || beside;  // else of any rows
     const torch::Tensor output = torch::empty(x.sizes(), of_stream ? x.options() : in_floats);

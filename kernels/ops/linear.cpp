@@ -1,5 +1,5 @@
 // Fast path linear: linear aab16616
-// Fast path linear: projection 731f7188
+// Fast path linear: projection 060f938c
 // Fast path relu: relu d1bf1190
 // Fast path relu: linear aab16616
 #include "kernels/ops/linear.h"

@@ -44,7 +44,7 @@ struct PackingPiece {
 struct LinearProducts {
   /// Uninitialized operands of a weight; `backward` only with `gradients`.
   PackedWeight (*operand_like)(const torch::Tensor& weight, bool gradients);
-  void (*add_pieces)(const torch::Tensor& weight, const PackedWeight&, std::vector<PackingPiece>&);
+  int64_t lines_of_piece;  ///< lines of tiles, or panels, in a unit of packing work
   void (*pack)(const PackingPiece&);
   /// y[m] = x W_mᵀ + b_m; or max(0, y[0]); or {silu(y[0]) ⊙ y[1], y[0], y[1]}.
   torch::autograd::variable_list (*multiply_all)(const torch::Tensor& x, const LinearLayers&);

@@ -9,6 +9,17 @@
 namespace attn {
 namespace {
 
+void add_pieces(const LinearProducts& products, const torch::Tensor& weight,
+                const PackedWeight& operand, std::vector<PackingPiece>& pieces) {
+  for (const bool forward : {true, false}) {
+    const torch::Tensor& packed = forward ? operand.forward : operand.backward;
+    if (!packed.defined()) continue;
+    for (int64_t line = 0; line < packed.size(0); line += products.lines_of_piece) {
+      pieces.push_back({&weight, &packed, forward, line});
+    }
+  }
+}
+
 void pack_all(const LinearProducts& products, const std::vector<PackingPiece>& pieces) {
   at::parallel_for(0, static_cast<int64_t>(pieces.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) products.pack(pieces[i]);
@@ -34,7 +45,7 @@ std::shared_ptr<const PackedWeight> PackedWeights::of(const torch::Tensor& weigh
     entry.weight = weight.detach();
     entry.operand = std::make_shared<PackedWeight>(products.operand_like(weight, gradients_));
     std::vector<PackingPiece> pieces;
-    products.add_pieces(weight, *entry.operand, pieces);
+    add_pieces(products, weight, *entry.operand, pieces);
     pack_all(products, pieces);
   }
   return entry.operand;
@@ -61,7 +72,7 @@ void PackedWeights::refresh() {
   const LinearProducts& products = products_of(precision_);
   std::vector<PackingPiece> pieces;
   for (const auto& [where, entry] : entries_) {
-    products.add_pieces(entry.weight, *entry.operand, pieces);
+    add_pieces(products, entry.weight, *entry.operand, pieces);
   }
   pack_all(products, pieces);
 }

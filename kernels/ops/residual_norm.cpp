@@ -33,10 +33,6 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
     const torch::Tensor x = x_in.contiguous();
     const torch::Tensor update = update_in ? update_in->contiguous() : torch::Tensor();
     const int64_t width = weight.numel();
-    TORCH_CHECK(x.dim() > 0 && x.size(-1) == width, "norm: x ", x.sizes(), ", weight [", width,
-                "]");
-    TORCH_CHECK(!update.defined() || update.sizes() == x.sizes(), "residual_norm: x ", x.sizes(),
-                ", update ", update.sizes());
     const int64_t count = x.numel() / width;
     const cpu::DropoutKey key = draw_dropout_key(p);
     const torch::Tensor out = torch::empty_like(x);
@@ -113,6 +109,10 @@ bool takes_residual_norm(const torch::Tensor& x, int64_t width) {
 
 torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
                             const NormParameters& parameters, double p) {
+  const int64_t width = parameters.weight.numel();
+  TORCH_CHECK(x.dim() > 0 && x.size(-1) == width, "norm: x ", x.sizes(), ", weight [", width, "]");
+  TORCH_CHECK(!update.defined() || update.sizes() == x.sizes(), "residual_norm: x ", x.sizes(),
+              ", update ", update.sizes());
   if (!on_cpu_path(x)) return gpu::residual_norm(x, update, parameters, p);
   const auto floats = [](const torch::Tensor& rows) {
     return rows.defined() ? std::optional(rows.to(torch::kFloat32)) : std::nullopt;

@@ -1,7 +1,7 @@
 // Fast path loss: loss 1364efba
-// Fast path loss: projection 731f7188
+// Fast path loss: projection 060f938c
 // Fast path gpu_loss: loss 1364efba
-// Fast path gpu_loss: projection 731f7188
+// Fast path gpu_loss: projection 060f938c
 #include "kernels/ops/smoothed_loss.h"
 
 #include <ATen/Parallel.h>
@@ -10,7 +10,6 @@
 
 #include "kernels/compute_scope.h"
 #include "kernels/cuda/launches.h"
-#include "kernels/ops/bf16_loss.h"
 #include "kernels/ops/fp32_products.h"
 #include "kernels/ops/gpu.h"
 #include "kernels/ops/gpu_linear.h"

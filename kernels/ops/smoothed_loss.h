@@ -6,9 +6,14 @@
 
 #include "kernels/cpu/table.h"
 #include "kernels/libtorch.h"
-#include "kernels/ops/bf16_loss.h"
 
 namespace attn {
+
+/// Scalars on the device of the rows: reading one synchronizes with a GPU.
+struct LossSums {
+  torch::Tensor loss;  ///< float32: sum over rows of the smoothed loss; carries the gradient
+  torch::Tensor nll;   ///< float64: sum over rows of -log p(target), without smoothing
+};
 
 /// x_ND rows [N, D] times weight_VD (float32) transposed against targets_N (int64). Products are
 /// in the type of x_ND (bf16 with float32 accumulation), or on bf16 tiles in such a ComputeScope.
@@ -21,4 +26,11 @@ LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& w
 LossSums libtorch_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                 const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 
+namespace bf16 {
+
+/// chunked_smoothed_loss inside a ComputeScope of bf16 tiles: x float32, all contiguous.
+LossSums smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
+                       const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
+
+}  // namespace bf16
 }  // namespace attn

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <string>
 
-#include "base/check.h"
 #include "kernels/ops/embedding.h"
 #include "model/step_inference.h"
 
@@ -74,9 +73,7 @@ torch::Tensor ByteNetBlockImpl::step(const torch::Tensor& x_RD, StepInputs& inpu
 }
 
 ByteNetImpl::ByteNetImpl(const ByteNetConfig& config, const VocabularySizes& sizes)
-    : Seq2SeqModel(sizes),
-      embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
-      config_(config) {
+    : Seq2SeqModel(config, sizes), config_(config) {
   embedding_dropout_ = register_module("embedding_dropout", Dropout(config.dropout));
   add_blocks("encoder_", /*causal=*/false, encoder_blocks);
   encoder_norm = register_module("encoder_norm", NormLayer(NormKind::layer, config.d_model));
@@ -170,10 +167,6 @@ torch::Tensor ByteNetImpl::step(State& state, const StepRows& rows) {
 
 std::shared_ptr<const InferenceModel> ByteNetImpl::make_inference(WeightType) {
   return step_inference(*this, FastPath::bytenet_step);
-}
-
-std::shared_ptr<Seq2SeqModel> ByteNetImpl::replica() const {
-  return std::make_shared<ByteNetImpl>(config_, sizes());
 }
 
 }  // namespace attn

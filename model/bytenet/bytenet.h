@@ -14,7 +14,6 @@
 #include "model/bytenet/config.h"
 #include "model/layers/convolution.h"
 #include "model/layers/dropout.h"
-#include "model/layers/embedding_matrices.h"
 #include "model/layers/linear.h"
 #include "model/layers/norm.h"
 #include "model/seq2seq.h"
@@ -53,9 +52,6 @@ class ByteNetImpl : public Seq2SeqModel {
   /// The memory's sentences have the unfolded lengths.
   Memory encode(const TokenSequences& source) override;
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
-  OutputLayer output_layer() const override { return {embeddings.of_output()}; }
-  std::shared_ptr<Seq2SeqModel> replica() const override;
-  int64_t width() const override { return config_.d_model; }
 
   /// State of incremental decoding: the last inputs of each convolution.
   struct State {
@@ -68,7 +64,6 @@ class ByteNetImpl : public Seq2SeqModel {
   /// One decoding step: the pre-softmax rows [R, D].
   torch::Tensor step(State& state, const StepRows& rows);
 
-  EmbeddingMatrices embeddings;
   std::vector<ByteNetBlock> encoder_blocks, decoder_blocks;
   Linear join = nullptr;  ///< over encoder output and target embeddings: [D, kernel · 2 D]
   NormLayer encoder_norm = nullptr, decoder_norm = nullptr;  ///< norms of the last blocks' sums

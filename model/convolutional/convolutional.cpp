@@ -25,9 +25,7 @@ WeightNormLinear linear_after_dropout(int64_t in, int64_t out, double p) {
 
 ConvolutionalImpl::ConvolutionalImpl(const ConvolutionalConfig& config,
                                      const VocabularySizes& sizes)
-    : Seq2SeqModel(sizes),
-      embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
-      config_(config) {
+    : Seq2SeqModel(config, sizes), config_(config) {
   const auto positions = [&](const char* name) {
     return register_parameter(name, torch::empty({config.max_positions, config.d_model}));
   };
@@ -150,10 +148,6 @@ torch::Tensor ConvolutionalImpl::step(State& state, const StepRows& rows) {
 
 std::shared_ptr<const InferenceModel> ConvolutionalImpl::make_inference(WeightType) {
   return step_inference(*this, FastPath::convolutional_step);
-}
-
-std::shared_ptr<Seq2SeqModel> ConvolutionalImpl::replica() const {
-  return std::make_shared<ConvolutionalImpl>(config_, sizes());
 }
 
 }  // namespace attn

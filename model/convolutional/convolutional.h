@@ -5,13 +5,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "kernels/libtorch.h"
 #include "model/convolutional/config.h"
 #include "model/convolutional/layers.h"
-#include "model/layers/embedding_matrices.h"
 #include "model/seq2seq.h"
 
 namespace attn {
@@ -24,10 +22,6 @@ class ConvolutionalImpl : public Seq2SeqModel {
   /// The memory's rows are keys and values side by side, [M, 2 D].
   Memory encode(const TokenSequences& source) override;
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
-  OutputLayer output_layer() const override { return {embeddings.of_output()}; }
-  std::shared_ptr<Seq2SeqModel> replica() const override;
-  std::optional<int64_t> max_length() const override { return config_.max_positions; }
-  int64_t width() const override { return config_.d_model; }
 
   /// State of incremental decoding: the last inputs of each convolution.
   struct State {
@@ -39,7 +33,6 @@ class ConvolutionalImpl : public Seq2SeqModel {
   /// One decoding step: the pre-softmax rows [R, D].
   torch::Tensor step(State& state, const StepRows& rows);
 
-  EmbeddingMatrices embeddings;
   torch::Tensor source_positions, target_positions;  ///< [max_positions, D]
   WeightNormLinear encoder_in = nullptr, encoder_out = nullptr;
   WeightNormLinear decoder_in = nullptr, decoder_out = nullptr;

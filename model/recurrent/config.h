@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 
+#include "base/check.h"
 #include "base/enum_names.h"
 #include "model/layers/recurrent_cell.h"
+#include "model/limits.h"
 #include "model/vocabulary.h"
 
 namespace attn {
@@ -91,7 +93,18 @@ struct RecurrentConfig {
   }
   bool operator==(const RecurrentConfig&) const = default;
   /// Throws ConfigError naming the first invalid option.
-  void validate() const;
+  void validate() const {
+    require_between("encoder_layers", encoder_layers, 1, kMaxLayers);
+    require_between("decoder_layers", decoder_layers, 1, kMaxLayers);
+    require_between("d_model", d_model, 1, kMaxWidth);
+    require_between("hidden", hidden, 1, kMaxWidth);
+    require_between("d_attention", d_attention, 1, kMaxWidth);
+    require(
+        !residual || encoder_layers > 2 || decoder_layers > 2, "residual", "true",
+        "begins with the third layer of a side: requires encoder_layers or decoder_layers of at "
+        "least 3");
+    require_dropout("dropout", dropout);
+  }
   std::optional<int64_t> max_length() const { return {}; }
   std::string muon_conflict() const { return ""; }
 

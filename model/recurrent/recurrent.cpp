@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 
-#include "base/check.h"
 #include "kernels/ops/embedding.h"
 #include "model/layers/dropout.h"
 #include "model/step_inference.h"
@@ -14,9 +13,7 @@
 namespace attn {
 
 RecurrentImpl::RecurrentImpl(const RecurrentConfig& config, const VocabularySizes& sizes)
-    : Seq2SeqModel(sizes),
-      embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
-      config_(config) {
+    : Seq2SeqModel(config, sizes), config_(config) {
   embeddings.reset_parameters();
   for (int64_t i = 0; i < config.encoder_layers; ++i) {
     encoder_layers.push_back(register_module(
@@ -212,10 +209,6 @@ torch::Tensor RecurrentImpl::step(State& state, const StepRows& rows) {
 
 std::shared_ptr<const InferenceModel> RecurrentImpl::make_inference(WeightType) {
   return step_inference(*this, FastPath::recurrent_step);
-}
-
-std::shared_ptr<Seq2SeqModel> RecurrentImpl::replica() const {
-  return std::make_shared<RecurrentImpl>(config_, sizes());
 }
 
 }  // namespace attn

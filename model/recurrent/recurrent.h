@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "model/layers/embedding_matrices.h"
 #include "model/layers/linear.h"
 #include "model/layers/recurrence.h"
 #include "model/recurrent/config.h"
@@ -26,9 +25,6 @@ class RecurrentImpl : public Seq2SeqModel {
 
   Memory encode(const TokenSequences& source) override;
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
-  OutputLayer output_layer() const override { return {embeddings.of_output()}; }
-  std::shared_ptr<Seq2SeqModel> replica() const override;
-  int64_t width() const override { return config_.d_model; }
 
   /// State of incremental decoding.
   struct State {
@@ -40,7 +36,6 @@ class RecurrentImpl : public Seq2SeqModel {
   /// One decoding step: the pre-softmax rows [R, D].
   torch::Tensor step(State& state, const StepRows& rows);
 
-  EmbeddingMatrices embeddings;
   std::vector<RecurrentLayer> encoder_layers, decoder_layers;
   std::vector<Linear>
       first_states;  ///< initial states per decoder layer, from the mean of the memory

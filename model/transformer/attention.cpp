@@ -162,7 +162,19 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
                                     .key_rows = spec.keys.device_rows()}));
   }
   // Formula multi_head_attention: fast paths attend_to_cache, packed_inference.cpp.
-  const AttentionResult attended = attention_as_read(queries, memory, spec);
+  torch::Tensor bias_HLM, dropout_BHLM;
+  if (spec.position.bias_HP.defined()) {
+    bias_HLM =
+        bias_of_scores(spec.position.bias_HP, 0, spec.queries.longest(), spec.keys.longest());
+  }
+  if (const double p = weights_dropout->probability(); p > 0.0) {
+    dropout_BHLM = attention_dropout_factors(spec.queries.offsets(), spec.keys.offsets(), heads_, p,
+                                             queries.device());
+  }
+  const AttentionResult attended = scaled_dot_product_attention(
+      split_heads(queries, spec.queries, heads_), split_heads(memory.keys, spec.keys, key_heads_),
+      split_heads(memory.values, spec.keys, key_heads_), spec.mask(), bias_HLM, dropout_BHLM,
+      relative);
   if (observer) observer({attended.weights, attended.output});
   return output(join_heads(attended.output, spec.queries));
   // End of formula.
@@ -210,25 +222,6 @@ torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
                                    /*dropout_BHLM=*/{}, relative)
           .output;
   return output(attended_RH1K.transpose(1, 2).flatten(1));
-}
-
-AttentionResult MultiHeadAttentionImpl::attention_as_read(const torch::Tensor& queries,
-                                                          const KeysValues& memory,
-                                                          const AttentionSpec& spec) {
-  torch::Tensor bias_HLM;
-  if (spec.position.bias_HP.defined()) {
-    bias_HLM =
-        bias_of_scores(spec.position.bias_HP, 0, spec.queries.longest(), spec.keys.longest());
-  }
-  torch::Tensor dropout_BHLM;
-  if (const double p = weights_dropout->probability(); p > 0.0) {
-    dropout_BHLM = attention_dropout_factors(spec.queries.offsets(), spec.keys.offsets(), heads_, p,
-                                             queries.device());
-  }
-  return scaled_dot_product_attention(split_heads(queries, spec.queries, heads_),
-                                      split_heads(memory.keys, spec.keys, key_heads_),
-                                      split_heads(memory.values, spec.keys, key_heads_),
-                                      spec.mask(), bias_HLM, dropout_BHLM, relative);
 }
 
 }  // namespace attn

@@ -94,8 +94,6 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
   // `projected`: queries, not yet normalized and rotated.
   torch::Tensor attend_projected(const torch::Tensor& projected, const KeysValues& memory,
                                  const AttentionSpec& spec);
-  AttentionResult attention_as_read(const torch::Tensor& queries, const KeysValues& memory,
-                                    const AttentionSpec& spec);
   int64_t heads_, key_heads_;
   double query_scale_;  // µP; 1 without it
   bool on_kernels_;     // whether the attention kernels compute its options

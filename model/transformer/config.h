@@ -226,4 +226,17 @@ struct TransformerConfig {
   }
 };
 
+/// The mixer of the encoder or, causal, of the decoder.
+struct SideMixer {
+  MixerConfig config;
+  bool causal;         ///< the decoder
+  bool bidirectional;  ///< recurrence only
+};
+inline SideMixer encoder_mixer(const TransformerConfig& config) {
+  return {config.encoder_mixer, false, config.encoder_mixer.bidirectional};
+}
+inline SideMixer decoder_mixer(const TransformerConfig& config) {
+  return {config.decoder_mixer, true, false};
+}
+
 }  // namespace attn

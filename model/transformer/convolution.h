@@ -1,9 +1,6 @@
 // The convolution as a token mixer.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "kernels/libtorch.h"
 #include "model/layers/convolution.h"
 #include "model/layers/linear.h"
@@ -16,21 +13,31 @@ namespace attn {
 class ConvolutionImpl : public torch::nn::Module {
  public:
   /// `gated`: a · σ(b) of twice the outputs (gated linear unit).
-  ConvolutionImpl(int64_t width, const ConvolutionShape& shape, bool gated);
+  ConvolutionImpl(int64_t width, const ConvolutionShape& shape, bool gated)
+      : shape_(shape), gated_(gated) {
+    taps = register_module("taps", Linear(shape.kernel * width, (gated ? 2 : 1) * width));
+  }
 
-  torch::Tensor forward(const torch::Tensor& x_ND, const Segments& rows);
-  /// One decoding step, causal: inputs[t] holds the rows of position t up to the current one, [R of
-  /// that step, D]; backpointers[t][r] is the row at step t that row r descends from.
-  torch::Tensor step(std::span<const torch::Tensor> inputs,
-                     std::span<const std::vector<int32_t>> backpointers);
-  /// Number of earlier positions that step() uses.
+  torch::Tensor forward(const torch::Tensor& x_ND, const Segments& rows) {
+    // Formula convolution: fast path step.
+    return combine(shifted_rows(x_ND, rows, shape_));
+    // End of formula.
+  }
+  /// One decoding step, causal, [R, D] to [R, D].
+  torch::Tensor step(const torch::Tensor& x_RD, StepInputs& inputs,
+                     const StepAncestors& ancestors) {
+    return combine(inputs.window(x_RD, ancestors, shape_));
+  }
   int64_t past() const { return shape_.past(); }
 
   /// Weight [D or 2 · D, kernel · D], the taps in the order of time.
   Linear taps = nullptr;
 
  private:
-  torch::Tensor combine(const torch::Tensor& taps_NI);
+  torch::Tensor combine(const torch::Tensor& taps_NI) {
+    const torch::Tensor out = taps(taps_NI);
+    return gated_ ? torch::glu(out, 1) : out;
+  }
 
   ConvolutionShape shape_;
   bool gated_;

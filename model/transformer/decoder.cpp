@@ -1,9 +1,11 @@
 #include "model/transformer/decoder.h"
 
+#include <algorithm>
+
 namespace attn {
 
 DecoderLayerImpl::DecoderLayerImpl(const TransformerConfig& config, int64_t layer)
-    : mixer(TokenMixer::of_decoder(*this, config, layer)) {
+    : mixer(*this, config, decoder_mixer(config), layer) {
   cross_attention =
       register_module("cross_attention", MultiHeadAttention(config, AttentionKind::cross));
   cross_attention_sublayer = register_module("cross_attention_sublayer", Sublayer(config));
@@ -24,7 +26,7 @@ torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND, const torch::Tensor&
 
 torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, size_t layer,
                                      const AttentionSpec& cross, const PositionInScores& position) {
-  x_RD = mixer.step(x_RD, state.mixers[layer], state.backpointers, position);
+  x_RD = mixer.step(x_RD, state.mixers[layer], {state.backpointers, state.ancestors, position});
   x_RD = cross_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
     return cross_attention->attend(x, state.cross_kv[layer], cross);
   });
@@ -50,9 +52,13 @@ torch::Tensor DecoderImpl::forward(torch::Tensor x_ND, const torch::Tensor& memo
 
 DecoderState DecoderImpl::start(const torch::Tensor& memory_MD, const Segments& memory) {
   DecoderState state{.memory = memory};
-  for (const auto& layer : *layers) {
-    state.cross_kv.push_back(layer->as<DecoderLayer>()->cross_attention->project(memory_MD));
+  int64_t past = 0;
+  for (const auto& module : *layers) {
+    auto* layer = module->as<DecoderLayer>();
+    state.cross_kv.push_back(layer->cross_attention->project(memory_MD));
+    past = std::max(past, layer->mixer.past());
   }
+  state.ancestors = StepAncestors(past);
   state.mixers.resize(layers->size());
   return state;
 }

@@ -24,6 +24,7 @@ struct DecoderState {
   WordState words;
   /// For each position and current row, the row of that step that it descends from.
   std::vector<std::vector<int32_t>> backpointers;
+  StepAncestors ancestors{0};             ///< the same for the mixers that read them on the device
   std::vector<int64_t> rows_of_sentence;  ///< current rows of each sentence; 0: it is finished
 
   int64_t position() const { return static_cast<int64_t>(backpointers.size()); }

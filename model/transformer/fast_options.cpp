@@ -1,25 +1,17 @@
 #include "model/transformer/fast_options.h"
 
-#include <type_traits>
+#include "base/json_config.h"
 
 namespace attn {
 namespace {
 
 // The name of the first option that differs.
-std::string first_difference(const TransformerConfig& a, const TransformerConfig& b) {
-  std::string found;
-  size_t i = 0;
-  TransformerConfig::fields(a, [&](const char* name, const auto& value, const auto&...) {
-    size_t j = 0;
-    TransformerConfig::fields(b, [&](const char*, const auto& other, const auto&...) {
-      if constexpr (std::is_same_v<decltype(value), decltype(other)>) {
-        if (i == j && found.empty() && !(value == other)) found = name;
-      }
-      ++j;
-    });
-    ++i;
-  });
-  return found;
+std::string first_difference(const TransformerConfig& config, const TransformerConfig& known) {
+  const Json values = write_config(config), of_known = write_config(known);
+  for (const auto& [name, value] : values.items()) {
+    if (value != of_known.at(name)) return name;
+  }
+  return "";
 }
 
 // Whether packed search knows the position encoding: added to the embedding, rotary, a bias by

@@ -4,31 +4,12 @@
 #include <stdexcept>
 
 namespace attn {
-namespace {
-
-// Releases position `position` of a history, if there is one; no later position can see it.
-template <class T>
-void forget(std::vector<T>& history, int64_t position) {
-  if (position >= 0) history[static_cast<size_t>(position)] = T{};
-}
-
-}  // namespace
-
-TokenMixer TokenMixer::of_encoder(torch::nn::Module& owner, const TransformerConfig& config,
-                                  int64_t layer) {
-  return TokenMixer(owner, config, config.encoder_mixer, /*causal=*/false,
-                    config.encoder_mixer.bidirectional, layer);
-}
-
-TokenMixer TokenMixer::of_decoder(torch::nn::Module& owner, const TransformerConfig& config,
-                                  int64_t layer) {
-  return TokenMixer(owner, config, config.decoder_mixer, /*causal=*/true, /*bidirectional=*/false,
-                    layer);
-}
 
 TokenMixer::TokenMixer(torch::nn::Module& owner, const TransformerConfig& config,
-                       const MixerConfig& mixer, bool causal, bool bidirectional, int64_t layer)
-    : kind_(mixer.kind), window_(mixer.kind == Mixer::restricted_attention ? mixer.window : 0) {
+                       const SideMixer& side, int64_t layer)
+    : kind_(side.config.kind),
+      window_(kind_ == Mixer::restricted_attention ? side.config.window : 0) {
+  const auto& [mixer, causal, bidirectional] = side;
   const int64_t width = config.d_model;
   const char* sublayer_name = nullptr;
   switch (kind_) {
@@ -87,34 +68,29 @@ torch::Tensor TokenMixer::mix(const torch::Tensor& x_ND, AttentionSpec self) {
   // End of formula.
 }
 
-torch::Tensor TokenMixer::step(const torch::Tensor& x_RD, MixerState& state,
-                               std::span<const std::vector<int32_t>> backpointers,
-                               const PositionInScores& position) {
+int64_t TokenMixer::past() const {
+  if (convolution) return convolution->past();
+  return recurrence ? 1 : 0;
+}
+
+torch::Tensor TokenMixer::step(const torch::Tensor& x_RD, MixerState& state, const MixerStep& now) {
   if (!sublayer) return x_RD;
-  return sublayer->forward(
-      x_RD, [&](const torch::Tensor& x) { return mix_step(x, state, backpointers, position); });
+  return sublayer->forward(x_RD, [&](const torch::Tensor& x) { return mix_step(x, state, now); });
 }
 
 torch::Tensor TokenMixer::mix_step(const torch::Tensor& x_RD, MixerState& state,
-                                   std::span<const std::vector<int32_t>> backpointers,
-                                   const PositionInScores& position) {
-  const auto steps = static_cast<int64_t>(backpointers.size());
+                                   const MixerStep& now) {
   switch (kind_) {
     case Mixer::attention:
     case Mixer::restricted_attention:
-      return attend(x_RD, state, backpointers, position);
-    case Mixer::convolution: {
-      state.inputs.push_back(x_RD);
-      const torch::Tensor out_RD = convolution->step(state.inputs, backpointers);
-      forget(state.inputs, steps - 1 - convolution->past());
-      return out_RD;
-    }
+      return attend(x_RD, state, now);
+    case Mixer::convolution:
+      return convolution->step(x_RD, state.inputs, now.ancestors);
     case Mixer::recurrence:
-      if (steps == 1) {
+      if (now.ancestors.steps() == 1) {
         state.recurrence = recurrence->first(x_RD.size(0), x_RD.options());
       } else {  // the previous position's rows that the present ones continue
-        state.recurrence.reorder(
-            int64_tensor(backpointers[backpointers.size() - 2], x_RD.device()));
+        state.recurrence.reorder(now.ancestors.rows(1));
       }
       state.recurrence = recurrence->step(x_RD, state.recurrence);
       return state.recurrence.hidden;
@@ -125,15 +101,16 @@ torch::Tensor TokenMixer::mix_step(const torch::Tensor& x_RD, MixerState& state,
 }
 
 torch::Tensor TokenMixer::attend(const torch::Tensor& x_RD, MixerState& state,
-                                 std::span<const std::vector<int32_t>> backpointers,
-                                 const PositionInScores& position) {
-  const auto steps = static_cast<int64_t>(backpointers.size());
-  state.kv_cache.push_back(self_attention->project(x_RD, position.rotation));
+                                 const MixerStep& now) {
+  const auto steps = static_cast<int64_t>(now.backpointers.size());
+  state.kv_cache.push_back(self_attention->project(x_RD, now.position.rotation));
   const int64_t visible = window_ == 0 ? steps : std::min(window_, steps);
   const auto first = static_cast<size_t>(steps - visible);
-  const torch::Tensor out_RD = self_attention->attend_to_cache(
-      x_RD, std::span(state.kv_cache).subspan(first), backpointers.subspan(first), position);
-  if (window_ > 0) forget(state.kv_cache, steps - window_);
+  const torch::Tensor out_RD =
+      self_attention->attend_to_cache(x_RD, std::span(state.kv_cache).subspan(first),
+                                      now.backpointers.subspan(first), now.position);
+  // No later position sees the first one.
+  if (window_ > 0 && visible == window_) state.kv_cache[first] = {};
   return out_RD;
 }
 

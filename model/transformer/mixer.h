@@ -18,19 +18,24 @@ namespace attn {
 /// back-pointers (DecoderState), so that nothing is copied when beams reorder; only a recurrence
 /// reorders its state.
 struct MixerState {
-  std::vector<KeysValues> kv_cache;   ///< attention, per position: [R of that step, H·K]
-  std::vector<torch::Tensor> inputs;  ///< convolution, per position: [R of that step, D]
-  RecurrentState recurrence;          ///< [R, D]
+  std::vector<KeysValues> kv_cache;  ///< attention, per position: [R of that step, H·K]
+  StepInputs inputs;                 ///< convolution
+  RecurrentState recurrence;         ///< [R, D]
+};
+
+/// What the mixers of all layers read in a decoding step.
+struct MixerStep {
+  std::span<const std::vector<int32_t>> backpointers;  ///< as in DecoderState
+  const StepAncestors& ancestors;
+  const PositionInScores& position;
 };
 
 /// Modules of `owner`; which of them are defined depends on the kind of mixer.
 class TokenMixer {
  public:
-  /// The mixer of encoder or decoder layer `layer`, counted from 0.
-  static TokenMixer of_encoder(torch::nn::Module& owner, const TransformerConfig& config,
-                               int64_t layer);
-  static TokenMixer of_decoder(torch::nn::Module& owner, const TransformerConfig& config,
-                               int64_t layer);
+  /// That of encoder or decoder layer `layer`, counted from 0.
+  TokenMixer(torch::nn::Module& owner, const TransformerConfig& config, const SideMixer& side,
+             int64_t layer);
 
   /// The sub-layer with its residual connection and norm, [N, D] to [N, D]; x_ND itself if there is
   /// none.
@@ -38,10 +43,10 @@ class TokenMixer {
   /// The mixer alone.
   torch::Tensor mix(const torch::Tensor& x_ND, AttentionSpec self);
   /// One decoding step of the sub-layer, [R, D] to [R, D]. Appends to `state`, and drops what no
-  /// later position reads. `backpointers` as in DecoderState.
-  torch::Tensor step(const torch::Tensor& x_RD, MixerState& state,
-                     std::span<const std::vector<int32_t>> backpointers,
-                     const PositionInScores& position);
+  /// later position reads.
+  torch::Tensor step(const torch::Tensor& x_RD, MixerState& state, const MixerStep& now);
+  /// Earlier positions whose ancestors step() reads.
+  int64_t past() const;
 
   MultiHeadAttention self_attention = nullptr;  ///< "self_attention", also restricted
   Convolution convolution = nullptr;            ///< "convolution"
@@ -50,14 +55,8 @@ class TokenMixer {
   Sublayer sublayer = nullptr;
 
  private:
-  TokenMixer(torch::nn::Module& owner, const TransformerConfig& config, const MixerConfig& mixer,
-             bool causal, bool bidirectional, int64_t layer);
-  torch::Tensor mix_step(const torch::Tensor& x_RD, MixerState& state,
-                         std::span<const std::vector<int32_t>> backpointers,
-                         const PositionInScores& position);
-  torch::Tensor attend(const torch::Tensor& x_RD, MixerState& state,
-                       std::span<const std::vector<int32_t>> backpointers,
-                       const PositionInScores& position);
+  torch::Tensor mix_step(const torch::Tensor& x_RD, MixerState& state, const MixerStep& now);
+  torch::Tensor attend(const torch::Tensor& x_RD, MixerState& state, const MixerStep& now);
 
   Mixer kind_;
   int64_t window_;  // 0: all positions

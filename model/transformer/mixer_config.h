@@ -31,7 +31,7 @@ struct EnumNames<Mixer> {
 
 /// The mixer of the decoder's layers, a union tagged by "kind".
 struct MixerConfig {
-  static constexpr const char* kTag = "kind";
+  static constexpr std::array kTags = {"kind"};
 
   Mixer kind = Mixer::attention;
   int64_t window = 16;

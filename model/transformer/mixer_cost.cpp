@@ -55,16 +55,6 @@ int64_t reach(const SideMixer& mixer, int64_t layer) {
 
 }  // namespace
 
-SideMixer encoder_mixer(const TransformerConfig& config) {
-  return {.config = config.encoder_mixer,
-          .causal = false,
-          .bidirectional = config.encoder_mixer.bidirectional};
-}
-
-SideMixer decoder_mixer(const TransformerConfig& config) {
-  return {.config = config.decoder_mixer, .causal = true, .bidirectional = false};
-}
-
 int64_t attention_parameters(const TransformerConfig& c) {
   return linear_parameters(c.d_model, c.heads * c.d_k, c.bias) +
          linear_parameters(c.d_model, c.key_heads() * c.d_k, c.bias) +

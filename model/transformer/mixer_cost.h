@@ -9,15 +9,6 @@
 
 namespace attn {
 
-/// The mixer of the encoder or, causal, of the decoder.
-struct SideMixer {
-  MixerConfig config;
-  bool causal;         ///< the decoder
-  bool bidirectional;  ///< recurrence only
-};
-SideMixer encoder_mixer(const TransformerConfig& config);
-SideMixer decoder_mixer(const TransformerConfig& config);
-
 /// Parameters of a linear layer.
 constexpr int64_t linear_parameters(int64_t in, int64_t out, bool bias) {
   return in * out + (bias ? out : 0);

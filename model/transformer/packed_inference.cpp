@@ -3,9 +3,9 @@
 // Fast path packed_search: visible_keys de72b372
 // Fast path packed_search: score_bias 2b28448b
 // Fast path packed_search: relative_positions f1e9fa06
-// Fast path packed_search: multi_head_attention 5575fa6c
+// Fast path packed_search: multi_head_attention 23a90936
 // Fast path packed_search: linear aab16616
-// Fast path packed_search: projection 731f7188
+// Fast path packed_search: projection 060f938c
 // Fast path packed_search: norm ea7a23ec
 // Fast path packed_search: sublayer fc5c03fb
 // Fast path packed_search: relu d1bf1190
@@ -16,7 +16,6 @@
 // Fast path packed_search: decoder_layer 1ded3b43
 // Fast path packed_search: decoder dfbb101e
 // Fast path packed_search: transformer da0ac000
-// Fast path packed_search: position_in_scores 3e0429ff
 #include "model/transformer/packed_inference.h"
 
 #include <ATen/Parallel.h>
@@ -80,8 +79,8 @@ class PackedSession : public DecodeSession {
     const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = block_width();
     float* update = resized(update_, rows * d_model_);
     float* attended = resized(attended_, rows * values);
-    const PositionInScores in_scores =
-        model_->target_embedding->position->in_step(1, position_, torch::kCPU);
+    const PositionInScores in_scores = model_->target_embedding->position->in_scores(
+        torch::full({1}, position_, torch::kInt64), position_ + 1);
     torch::Tensor bias_HT;
     if (in_scores.bias_HP.defined()) {
       bias_HT = bias_of_last_query(in_scores.bias_HP, visible_steps()).contiguous();

@@ -160,20 +160,8 @@ Rotation PositionEncodingImpl::rotation(const torch::Tensor& positions_N, int64_
 
 PositionInScores PositionEncodingImpl::in_scores(const torch::Tensor& positions_N,
                                                  int64_t longest) {
-  // Formula position_in_scores: fast path PositionEncodingImpl::in_step.
   return {.bias_HP = attention_bias(std::max<int64_t>(longest, 1), positions_N.device()),
           .rotation = rotation(positions_N, longest)};
-  // End of formula.
-}
-
-PositionInScores PositionEncodingImpl::in_step(int64_t rows, int64_t position,
-                                               torch::Device device) {
-  PositionInScores out{.bias_HP = attention_bias(position + 1, device), .rotation = {}};
-  if (kind_ == Position::rotary) {
-    const auto options = torch::TensorOptions(device).dtype(torch::kInt64);
-    out.rotation = rotation(torch::full({rows}, position, options), position + 1);
-  }
-  return out;
 }
 
 torch::Tensor PositionEncodingImpl::attention_bias(int64_t positions, torch::Device device) const {

@@ -65,10 +65,8 @@ class PositionEncodingImpl : public torch::nn::Module, public Layer {
   /// otherwise.
   torch::Tensor table(int64_t positions, torch::Device device);
 
-  /// For whole sentences, whose rows are at positions_N.
+  /// For queries at positions_N, all below `longest`, and keys up to them.
   PositionInScores in_scores(const torch::Tensor& positions_N, int64_t longest);
-  /// For one decoding step: `rows` queries at `position`, keys up to it.
-  PositionInScores in_step(int64_t rows, int64_t position, torch::Device device);
   /// PositionInScores::bias_HP for sentences of at most `positions` (1 or more), or undefined.
   /// Scores keep the factor 1/√d_k with T5's bias, too, unlike in T5.
   torch::Tensor attention_bias(int64_t positions, torch::Device device) const;

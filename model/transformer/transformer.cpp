@@ -1,9 +1,8 @@
-// Fast path transformer_step: multi_head_attention 5575fa6c
+// Fast path transformer_step: multi_head_attention 23a90936
 // Fast path transformer_step: mixer 15d8e02a
 // Fast path transformer_step: decoder_layer 1ded3b43
 // Fast path transformer_step: decoder dfbb101e
 // Fast path transformer_step: transformer da0ac000
-// Fast path transformer_step: position_in_scores 3e0429ff
 // Fast path transformer_step: convolution cb8ed742
 // Fast path transformer_step: recurrence 2a16393b
 // Fast path transformer_step: shifted_rows da3773ae
@@ -12,7 +11,6 @@
 #include <cmath>
 #include <vector>
 
-#include "base/check.h"
 #include "model/layers/layer.h"
 #include "model/transformer/scaling.h"
 
@@ -31,9 +29,7 @@ std::vector<int64_t> sentences_of(const Segments& rows) {
 }  // namespace
 
 TransformerImpl::TransformerImpl(const TransformerConfig& config, const VocabularySizes& sizes)
-    : Seq2SeqModel(sizes),
-      embeddings(*this, validated(config).embedding_sharing, sizes, config.d_model),
-      config_(config) {
+    : Seq2SeqModel(config, sizes), config_(config) {
   source_embedding = register_module("source_embedding", Embedding(config, false, false));
   target_embedding =
       register_module("target_embedding", Embedding(config, config.word_positions, true));
@@ -92,10 +88,6 @@ torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Mem
   // End of formula.
 }
 
-std::shared_ptr<Seq2SeqModel> TransformerImpl::replica() const {
-  return std::make_shared<TransformerImpl>(config_, sizes());
-}
-
 WordState TransformerImpl::start_words(const torch::Tensor& memory_MD) {
   if (!deterministic_attention) return {};
   return {.next_words_MD = deterministic_attention(memory_MD), .index_R = {}};
@@ -110,6 +102,7 @@ DecoderState TransformerImpl::start(const Memory& memory) {
 torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
   const auto rows = static_cast<int64_t>(step.tokens.size());
   const int64_t position = state.position();
+  state.ancestors.advance(step.parents, device());
   for (auto& earlier : state.backpointers) {
     std::vector<int32_t> moved(step.tokens.size());
     for (int64_t r = 0; r < rows; ++r) moved[r] = earlier[step.parents[r]];
@@ -123,8 +116,10 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
   for (const int64_t sentence : step.sentences) ++state.rows_of_sentence[sentence];
 
   const torch::Tensor x_RD = embed_step(step, position, state.memory, state.words);
+  const torch::Tensor positions_R =
+      torch::full({rows}, position, torch::TensorOptions(device()).dtype(torch::kInt64));
   return output_rows(
-      decoder->step(x_RD, state, target_embedding->position->in_step(rows, position, device())));
+      decoder->step(x_RD, state, target_embedding->position->in_scores(positions_R, position + 1)));
 }
 
 torch::Tensor TransformerImpl::output_rows(const torch::Tensor& x_ND) const {

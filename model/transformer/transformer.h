@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "kernels/libtorch.h"
-#include "model/layers/embedding_matrices.h"
 #include "model/seq2seq.h"
 #include "model/transformer/config.h"
 #include "model/transformer/decoder.h"
@@ -25,12 +24,9 @@ class TransformerImpl : public Seq2SeqModel {
   Memory encode(const TokenSequences& source) override;
   /// Output of the last decoder layer (with µP divided by the width ratio), [N, D].
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
-  OutputLayer output_layer() const override { return {embeddings.of_output()}; }
   /// See PackedInference::serves.
   bool has_packed_inference() const override;
   std::vector<std::string> options_as_read() const override;
-  std::shared_ptr<Seq2SeqModel> replica() const override;
-  std::optional<int64_t> max_length() const override { return config_.max_length(); }
   /// With µP that of the base, for which the learning rate was chosen.
   int64_t width() const override { return config_.base_width(); }
   /// µP: 1 / width ratio, as for Adam (Yang et al. 2021, table 8).
@@ -48,7 +44,6 @@ class TransformerImpl : public Seq2SeqModel {
 
   const TransformerConfig& config() const { return config_; }
 
-  EmbeddingMatrices embeddings;
   Embedding source_embedding = nullptr, target_embedding = nullptr;
   Encoder encoder = nullptr;
   Decoder decoder = nullptr;

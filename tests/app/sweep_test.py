@@ -165,7 +165,7 @@ class Sweeps(ProgramTest):
         self.assertRegex((self.path / "broken/bad/seed-3.log").read_text(), r"\nfailed: exit code 3: 'corpus/uneven.*\n$")
         report = self.attn("report", "broken").stdout
         self.assertIn("2 of 4 runs finished: 2 not run.", report)
-        self.assertIn("last/seed-3: has no result of evaluator valid: omitted from Perplexity", report)
+        self.assertIn("last/seed-3: has no result of evaluator valid: omitted from PPL", report)
 
     def test_a_run_that_was_killed_is_named_with_its_signal(self):
         process = self.start("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")

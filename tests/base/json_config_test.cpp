@@ -18,7 +18,6 @@ template <>
 struct attn::EnumNames<Norm> {
   static constexpr auto values =
       std::to_array<EnumName<Norm>>({{Norm::post, "post"}, {Norm::pre, "pre"}});
-  static constexpr auto deprecated = std::to_array<EnumName<Norm>>({{Norm::pre, "before"}});
 };
 template <>
 struct attn::EnumNames<Kind> {
@@ -107,7 +106,7 @@ struct Box {
 
 // A union whose alternatives have nothing in common, as those of a model's architecture.
 struct Figure {
-  static constexpr const char* kTag = "shape";
+  static constexpr std::array kTags = {"shape"};
   static constexpr bool kTagReplaces = true;
   std::variant<Disc, Box> options;
   template <class Self, class Visit>
@@ -181,9 +180,6 @@ TEST_CASE("a wrong key, type or choice stops with its path, the value and what i
   };
   for (const auto& [text, message] : mistakes) CHECK_THROWS_WITH(read(text), contains(message));
   CHECK(read(R"({"inner": {"sizes": [1e3]}})").inner.sizes == std::vector<int64_t>{1000});
-  const Outer deprecated = read(R"({"norm": "before"})");
-  CHECK(deprecated.norm == Norm::pre);
-  CHECK(write_config(deprecated)["norm"] == "pre");
 }
 
 TEST_CASE("broken JSON is reported with line and column, duplicate keys with their name") {
@@ -329,14 +325,6 @@ TEST_CASE("a patch that changes a replacing tag replaces the object") {
   CHECK(config == json(R"({"figure": {"shape": "disc", "radius": 2}})"));
   apply_patch(config, json(R"({"figure": {"shape": "box"}})"));  // nothing known of its tags
   CHECK(config == json(R"({"figure": {"shape": "box", "radius": 2}})"));
-}
-
-TEST_CASE("options of other alternatives from earlier versions are removed") {
-  Json config = json(R"({"figure": {"radius": 3, "width": 7, "typo": 1},
-                         "scores": [{"beam": 9, "every": 2}, {"kind": "bleu", "beam": 9}]})");
-  remove_other_options(config, schema_of<Tagged>());
-  CHECK(config == json(R"({"figure": {"radius": 3, "typo": 1},
-                           "scores": [{"every": 2}, {"kind": "bleu", "beam": 9}]})"));
 }
 
 TEST_CASE("the options of all alternatives are explained, each once and with whose it is") {

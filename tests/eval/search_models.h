@@ -71,8 +71,8 @@ class PrefixDecoder : public StepDecoder {
   explicit PrefixDecoder(const Model& model, TokenConstraint* constraint = nullptr,
                          int32_t first = bos, int32_t end = eos)
       : model_(model), constraint_(constraint), first_(first), end_(end) {}
-  void step(std::span<const int64_t> parents, std::span<const int32_t> tokens,
-            std::span<const int64_t> sentences, int64_t candidates, Candidates& out) override {
+  void step(const StepRows& rows, int64_t candidates, Candidates& out) override {
+    const auto& [parents, tokens, sentences] = rows;
     REQUIRE(parents.size() == tokens.size());
     REQUIRE(parents.size() == sentences.size());
     REQUIRE(std::is_sorted(sentences.begin(), sentences.end()));
@@ -94,7 +94,7 @@ class PrefixDecoder : public StepDecoder {
     sentences_.assign(sentences.begin(), sentences.end());
     rows_per_step.push_back(static_cast<int64_t>(parents.size()));
     std::span<const uint64_t* const> masks;
-    if (constraint_ != nullptr) masks = constraint_->step(parents, tokens, sentences);
+    if (constraint_ != nullptr) masks = constraint_->step(rows);
     fill(candidates, masks, out);
   }
   std::vector<int64_t> rows_per_step;

@@ -143,7 +143,7 @@ TEST_CASE("Adam's moments decay to 0 and never are subnormal") {
   config.weight_decay = GENERATE(0.0, 0.01);
   torch::nn::Linear layer(3, 2);
   FlatParameters flat(*layer);
-  Adam adam(config, flat);
+  Adam adam(config, flat, rate_groups(flat), whole_range(flat));
   flat.gradients.fill_(0.01);
   for (int64_t step = 1; step <= 6000; ++step) {
     adam.update(0.001, step);
@@ -164,7 +164,7 @@ TEST_CASE(
     const testing::Threads scope(threads);
     torch::nn::Linear layer(width, width);
     FlatParameters flat(*layer);
-    Adam adam(AdamOptions{}, flat);
+    Adam adam(AdamOptions{}, flat, rate_groups(flat), whole_range(flat));
     flat.gradients.zero_();
     adam.state()[0].fill_(1e-40);
     adam.state()[1].fill_(1.18e-38);
@@ -184,7 +184,7 @@ TEST_CASE("Adam's update is LibTorch's bit for bit, by any number of threads") {
   const testing::Threads scope(threads);
   torch::nn::Linear layer(width, width);
   FlatParameters flat(*layer);
-  Adam adam(config, flat);
+  Adam adam(config, flat, rate_groups(flat), whole_range(flat));
   const std::vector<torch::Tensor> values{flat.values.clone()}, gradients{flat.gradients},
       first{adam.state()[0].clone()}, second{adam.state()[1].clone()};
   for (int64_t step = 1; step <= 20; ++step) {

@@ -35,7 +35,7 @@ def main():
     options = parser.parse_args()
     run = Run(options.run)
     search = run.config["search"]
-    if (search["penalty"], search["stop"]) not in (("power", "first_finished"), ("power", "count")):
+    if (search["penalty"], search["stop"]) != ("power", "first_finished"):
         parser.error("CTranslate2 supports search.penalty power with search.stop first_finished only; set both in the run's config")
     sentences = run.pieces.encode(read_lines(options.text), out_type=str)
     how = dict(beam_size=search["beam"], length_penalty=search["alpha"], max_batch_size=options.batch,

@@ -61,9 +61,8 @@ SearchConfig search() {
 class NoEnd : public TokenConstraint {
  public:
   NoEnd() : mask_(1, ~(uint64_t{1} << word_tokenizers().target->eos())) {}
-  std::span<const uint64_t* const> step(std::span<const int64_t> parents, std::span<const int32_t>,
-                                        std::span<const int64_t>) override {
-    masks_.assign(parents.size(), mask_.data());
+  std::span<const uint64_t* const> step(const StepRows& rows) override {
+    masks_.assign(rows.parents.size(), mask_.data());
     return masks_;
   }
 

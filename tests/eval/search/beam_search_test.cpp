@@ -363,12 +363,6 @@ TEST_CASE("the search config defaults to the paper and rejects what has no effec
     CHECK_THROWS_AS(config.validate(), ConfigError);
     CHECK_THROWS_WITH(config.validate(), contains(message));
   }
-  // Names of earlier versions.
-  SearchConfig config;
-  read_config(config, Json{{"stop", "count"}});
-  CHECK(config.stop == StopRule::first_finished);
-  read_config(config, Json{{"stop", "bound"}});
-  CHECK(config.stop == StopRule::optimal);
 }
 
 }  // namespace attn

@@ -19,7 +19,8 @@ namespace {
 class PrefixSampler : public StepSampler {
  public:
   PrefixSampler(const Model& model, const SearchConfig& config) : model_(model), config_(config) {}
-  void step(StepRows rows, std::span<const Draw> draws, std::vector<DrawnToken>& out) override {
+  void step(const StepRows& rows, std::span<const Draw> draws,
+            std::vector<DrawnToken>& out) override {
     std::vector<Tokens> prefixes;
     for (size_t i = 0; i < rows.parents.size(); ++i) {
       prefixes.push_back(steps == 0 ? Tokens() : prefixes_.at(rows.parents[i]));

@@ -45,7 +45,7 @@ inline Trained train(int64_t processes, const TrainConfig& config, bool shard_op
     const OptimizerState state = trainer.collect_state();
     if (!world.is_rank_zero()) return;
     result.weights = trainer.parameters().values.clone();
-    result.first_moment = state.tensors[0].clone();
+    result.first_moment = state[0].clone();
   };
   if (processes == 1) {
     work(single_process());

@@ -1,4 +1,4 @@
-#include "model/layers/embedding_matrices.h"
+#include "model/embedding_matrices.h"
 
 #include <cmath>
 
