@@ -114,7 +114,7 @@ TEST_CASE("an update's FLOPs follow the batch and the model") {
 TEST_CASE("an evaluation costs its hypotheses: those of the beam, or the samples") {
   Experiment experiment;
   experiment.eval = {{.name = "test", .every = 0, .options = BleuEvaluation{}}};
-  SearchConfig& search = *experiment.eval[0].search();
+  SearchConfig& search = std::get<BleuEvaluation>(experiment.eval[0].options).search;
   const auto flops = [&] { return evaluation_flops(experiment, {32000, 32000}, 25, 100); };
   search.beam = 1;
   const double one = flops();
