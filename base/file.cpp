@@ -102,7 +102,7 @@ bool is_taken(const fs::path& path) {
 
 /// Renames `directory` to `name`, which must not exist.
 void rename_new(const fs::path& directory, const fs::path& name) {
-  // rename() would silently replace an empty directory.
+  // rename() would silently replace an empty directory, as it does one made after this check.
   if (is_taken(name)) throw_file_error("make", name, EEXIST);
   if (::rename(directory.c_str(), name.c_str()) != 0) throw_file_error("write", name, errno);
 }

@@ -87,7 +87,9 @@ class MappedFile {
   MappedFile() = default;
   /// Throws DataError if the file cannot be opened or mapped.
   explicit MappedFile(const std::filesystem::path& path);
-  std::span<const std::byte> bytes() const { return {data_.get(), data_.get_deleter().size}; }
+  std::span<const std::byte> bytes() const {
+    return {data_.get(), data_ ? data_.get_deleter().size : 0};
+  }
 
  private:
   std::unique_ptr<const std::byte, Unmap> data_;

@@ -190,22 +190,25 @@ void add_inner_schemas(ConfigSchema& schema, const T& config) {
 
 template <class T>
 ConfigSchema schema_of() {
+  constexpr bool replaces = requires {
+    T::kTagReplaces;
+  };
   ConfigSchema schema;
   add_inner_schemas(schema, T{});
   for (const std::string& name : tags_of<T>()) {
-    ConfigSchema::Tag tag{.name = name, .replaces = requires {T::kTagReplaces;
+    ConfigSchema::Tag tag{.name = name,
+                          .replaces = replaces,
+                          .standard = write_any(T{}).at(name),
+                          .alternatives = {}};
+    for (const std::string& word : words_of_tag<T>(name)) {
+      const T config = alternative<T>(name, word);
+      add_inner_schemas(schema, config);
+      tag.alternatives.emplace_back(word, write_any(config));
+    }
+    schema.tags.push_back(std::move(tag));
   }
-  , .standard = write_any(T{}).at(name), .alternatives = {}
-};
-for (const std::string& word : words_of_tag<T>(name)) {
-  const T config = alternative<T>(name, word);
-  add_inner_schemas(schema, config);
-  tag.alternatives.emplace_back(word, write_any(config));
+  return schema;
 }
-schema.tags.push_back(std::move(tag));
-}  // namespace json_config_detail
-return schema;
-}  // namespace attn
 
 template <class T>
 void read_struct(T& out, const Json& json, const std::string& place) {

@@ -1,4 +1,4 @@
-// The stop signal: set by the handlers of app/machine/signals, read by work that takes long.
+// The stop signal: set by the handlers of app/machine/exit.h, read by work that takes long.
 #pragma once
 
 #include <csignal>

@@ -75,7 +75,7 @@ if(NOT EXISTS ${tree}/build/finished)
   # ccache hashes the relative path of LibTorch too: without the link everything would be compiled again.
   if(EXISTS ${root}/.venv)
     file(CREATE_LINK ${root}/.venv ${tree}/.venv SYMBOLIC)
-    list(TRANSFORM settings REPLACE "=${root}/.venv/" "=${tree}/.venv/")
+    string(REPLACE "=${root}/.venv/" "=${tree}/.venv/" settings "${settings}")
   endif()
   run("cannot be configured" cmake -S ${tree} -B ${folder} ${settings} -DATTN_TESTS=OFF)
   run("does not compile" cmake --build ${folder} --target attn --parallel ${JOBS})

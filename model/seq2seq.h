@@ -1,5 +1,5 @@
 // The interface of encoder-decoder models to training, search, evaluators and benchmarks. A new
-// architecture implements it in its own folder and is added to model/config.h, model/size.cpp and
+// architecture implements it in its own folder and is added to model/config.h, model/size.h and
 // model/make_model.cpp.
 #pragma once
 

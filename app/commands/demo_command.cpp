@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/training_run.h"
+#include "app/experiment/train.h"
 #include "app/machine/device.h"
 #include "app/sweep/plan.h"
 #include "base/file.h"

@@ -1,4 +1,5 @@
 #include "app/commands/commands.h"
+#include "app/experiment/test_ledger.h"
 
 #include <iostream>
 #include <memory>

@@ -61,7 +61,9 @@ Table table_of(const Json& records, std::vector<Table::Column> columns, int deci
     std::vector<std::string>& row = table.rows.emplace_back();
     for (const Table::Column& column : table.columns) {
       const Json& value = record.at(column.key);
-      row.push_back(value.is_null()           ? ""
+      const bool none =
+          value.is_null() || (value.is_number_float() && std::isnan(value.get<double>()));
+      row.push_back(none                      ? ""
                     : value.is_string()       ? value.get<std::string>()
                     : value.is_number_float() ? format("%.*f", decimals, value.get<double>())
                                               : value.dump());

@@ -6,7 +6,7 @@
 
 #include "app/commands/bench_step.h"
 #include "app/experiment/experiment.h"
-#include "app/experiment/training_run.h"
+#include "app/experiment/train.h"
 #include "app/machine/device.h"
 #include "base/format.h"
 

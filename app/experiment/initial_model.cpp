@@ -1,7 +1,8 @@
+#include "app/experiment/initial_model.h"
+
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
-#include "app/experiment/training_run.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "data/corpus_check.h"

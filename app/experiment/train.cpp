@@ -1,3 +1,5 @@
+#include "app/experiment/train.h"
+#include "app/experiment/test_ledger.h"
 
 #include <iostream>
 #include <memory>

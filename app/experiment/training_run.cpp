@@ -1,4 +1,5 @@
 #include "app/experiment/training_run.h"
+#include "app/experiment/test_ledger.h"
 
 #include <chrono>
 #include <cmath>

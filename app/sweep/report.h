@@ -9,6 +9,7 @@
 
 #include "app/experiment/experiment.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/test_ledger.h"
 #include "report/comparison.h"
 #include "report/results.h"
 

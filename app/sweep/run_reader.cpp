@@ -8,6 +8,7 @@
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/test_ledger.h"
 #include "app/sweep/report.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -30,7 +31,7 @@ int64_t last_step(const fs::path& run, int64_t logged) {
 // What run.json says of the run: its vocabulary, program and machine.
 void read_facts(const Json& facts, RunRecord& record) {
   const auto text = [](const Json& of, const char* key) {
-    const Json value = of.value(key, Json());
+    const Json value = of.is_object() ? of.value(key, Json()) : Json();
     return value.is_string() ? value.get<std::string>() : "";
   };
   const Json texts = facts.value("texts", Json::object());

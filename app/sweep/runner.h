@@ -2,17 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <map>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "app/sweep/plan.h"
 
 namespace attn {
 
 struct SweepEnd {
-  size_t finished = 0, failed = 0;  ///< runs, including earlier ones
+  size_t finished = 0;              ///< runs, including earlier ones
+  std::vector<std::string> failed;  ///< "ROW/seed-1: why"
   bool interrupted = false;
 };
 
@@ -20,55 +19,12 @@ struct SweepEnd {
 /// CUDA_VISIBLE_DEVICES (indices or UUIDs; null: unset, all GPUs).
 std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible);
 
-// NVIDIA's Multi-Process Service (MPS): the kernels of runs that share a GPU overlap, instead of
-// taking turns. One run of Table 3's small models fills a tenth of a GPU.
-
-/// RAII: an MPS server of this user, whose control program is nvidia-cuda-mps-control.
-class MpsServer {
- public:
-  /// Starts a server with its pipes and logs in `folder`, on a local disk, or takes the one that is
-  /// there: of a killed sweep, or of another process, which then ends it. Nothing is started if the
-  /// control program is not in PATH, or if a server answers already, whose clients the runs then
-  /// are.
-  explicit MpsServer(const std::filesystem::path& folder);
-  /// The folder of a sweep's server in the system's temporary directory.
-  static std::filesystem::path folder_of(const std::filesystem::path& sweep);
-  ~MpsServer();
-  MpsServer(const MpsServer&) = delete;
-  MpsServer& operator=(const MpsServer&) = delete;
-
-  /// For the log: "MPS: …"; empty without a control program.
-  const std::string& note() const { return note_; }
-  /// For the environment of a run; empty if there is no server of this sweep.
-  const std::map<std::string, std::string>& environment() const { return environment_; }
-
- private:
-  std::map<std::string, std::string> environment_;
-  int lock_ = -1;  ///< descriptor; held by the process that ends the server
-  std::string note_;
-};
-
 /// "B1/seed-1 4200/10000 ppl 6.31": the step of a run, and its last perplexity on validation.
 std::string progress_of(const PlannedRun& run, const SweepMetrics& metrics);
 
-/// Trains all unfinished runs, under MPS where they share GPUs, and adds them to
-/// the collection. `launcher` starts each: "mpirun -np 2"; empty: as one process. A failing run
-/// does not stop the others. SIGINT and SIGTERM (catch_stop_signals) are forwarded: the runs save
-/// and stop.
+/// Trains all unfinished runs, under MPS where they share GPUs, and adds them to the collection.
+/// `launcher` starts each: "mpirun -np 2"; empty: as one process. A failing run does not stop the
+/// others. SIGINT and SIGTERM (catch_stop_signals) are forwarded: the runs save and stop.
 SweepEnd run_sweep(const SweepPlan& plan, const SweepMachine& machine, const std::string& launcher);
-
-// The same as a Slurm job array: one task per run.
-
-/// The batch script. A task trains one run from the config that prepare_sweep wrote. Shortly before
-/// the time limit Slurm sends SIGUSR1: the run saves and stops, and the task is requeued until its
-/// run has finished. On SIGTERM (scancel) the run saves and stops without requeueing. `device` and
-/// `threads` are passed on; std::nullopt: as many threads as Slurm gives the task cores.
-std::string slurm_script(const SweepPlan& plan, const std::string& device,
-                         std::optional<int> threads);
-
-/// Writes SWEEP/slurm.sh and, if `submit`, submits it with sbatch. Returns sbatch's output, or the
-/// path of the script. Throws DataError if sbatch is missing or fails.
-std::string submit_to_slurm(const SweepPlan& plan, const std::string& device,
-                            std::optional<int> threads, bool submit);
 
 }  // namespace attn

@@ -1,8 +1,9 @@
+#include "app/sweep/slurm.h"
+
 #include <filesystem>
 #include <sstream>
 
 #include "app/machine/processes.h"
-#include "app/sweep/runner.h"
 #include "base/error.h"
 #include "base/file.h"
 

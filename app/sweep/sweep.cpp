@@ -4,6 +4,7 @@
 
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/test_ledger.h"
 #include "app/machine/device.h"
 #include "app/machine/exit.h"
 #include "app/machine/processes.h"
@@ -11,6 +12,7 @@
 #include "app/sweep/costs.h"
 #include "app/sweep/report.h"
 #include "app/sweep/runner.h"
+#include "app/sweep/slurm.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -215,16 +217,17 @@ int end_of(const SweepPlan& plan, const SweepEnd& end, bool trials) {
               << " runs finished; re-run the same command to resume\n";
     return stop_exit_code();
   }
-  if (end.finished + end.failed > 0) {
+  for (const std::string& failed : end.failed) std::cerr << "failed: " << failed << "\n";
+  if (end.finished + end.failed.size() > 0) {
     const std::string report = Report(plan.directory).write();
     if (!trials) std::cout << report << std::flush;
   }
-  if (const size_t stopped = all - end.finished - end.failed; stopped > 0) {
+  if (const size_t stopped = all - end.finished - end.failed.size(); stopped > 0) {
     std::cerr << stopped << " of " << all
               << " runs were stopped by a signal; re-run the same command to resume\n";
   }
-  if (end.failed > 0 && !trials) {
-    std::cerr << end.failed << " of " << all
+  if (!end.failed.empty() && !trials) {
+    std::cerr << end.failed.size() << " of " << all
               << " runs failed (see above); fix the cause and re-run the same command\n";
   }
   return end.finished == all ? 0 : static_cast<int>(ExitCode::data);

@@ -26,11 +26,10 @@ struct AblatedScore {
   double p_value = 1.0;     ///< paired bootstrap test
 };
 
-/// Translates a data set with heads masked. Throws DataError unless there are as many references as
-/// sources.
+/// Translates a data set with heads masked.
 class HeadPruning {
  public:
-  /// The model must outlive this.
+  /// The model must outlive this. Expects a reference for each source, and at least one.
   HeadPruning(Seq2SeqModel& model, Tokenizers tokenizers, const SearchConfig& search,
               std::vector<std::string> sources, std::vector<std::string> references,
               const BleuOptions& bleu = {});

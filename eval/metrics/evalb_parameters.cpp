@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/edit_distance.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -62,7 +63,11 @@ class ParameterReader {
     } else if (keyword_ == "EQ_WORD") {
       parameters_.equal_words.push_back(pair());
     } else {
-      fail("unknown keyword");
+      static const std::vector<std::string> keywords = {
+          "DEBUG",       "MAX_ERROR",    "CUTOFF_LEN",
+          "LABELED",     "DELETE_LABEL", "DELETE_LABEL_FOR_LENGTH",
+          "QUOTE_LABEL", "EQ_LABEL",     "EQ_WORD"};
+      fail("unknown keyword" + suggestion(keyword_, keywords));
     }
   }
 

@@ -1,4 +1,4 @@
-// Options of packed_attention().
+// Options of packed_attention(), and the longest sentence of packed rows.
 #pragma once
 
 #include <algorithm>

@@ -132,6 +132,8 @@ torch::Tensor residual_norm(const torch::Tensor& x, const torch::Tensor& update,
 
 std::pair<torch::Tensor, torch::Tensor> norm_beside(const torch::Tensor& x,
                                                     const NormParameters& parameters) {
+  TORCH_CHECK(x.size(-1) == parameters.weight.numel(), "norm: x ", x.sizes(), ", weight ",
+              parameters.weight.sizes());
   const variable_list both =
       GpuNorm::apply(x, MaybeTensor(), parameters.weight, maybe(parameters.bias),
                      parameters.epsilon, 0.0, /*beside=*/true);

@@ -284,9 +284,12 @@ TEST_CASE("a model that others have learnt encodes a book as they do, piece by p
       for (const int32_t token : tokenizer->encode(lines[i])) {
         pieces += (pieces.empty() ? "" : " ") + tokenizer->piece(token);
       }
-      different += pieces != expected[i];
+      // The file shows the text of an unknown piece.
+      const bool unknown = pieces.find("<unk>") != pieces.npos;
+      different += !unknown && pieces != expected[i];
     }
-    CAPTURE(name, different);
-    CHECK(different < 100);  // those with characters that the model lacks: <unk> here
+    CAPTURE(name);
+    // "......" "." and "." "......" have the same probability: versions of the library decide.
+    CHECK(different <= (name == "unigram1000" ? 1 : 0));
   }
 }

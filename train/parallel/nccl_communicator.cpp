@@ -146,14 +146,14 @@ class NcclCommunicator : public Communicator {
 
   // Waits on the host for NCCL and for `done`, so that a process that hangs is noticed.
   void wait(const char* what, const std::function<bool()>& done) {
-    using Clock = std::chrono::steady_clock;
-    const auto begin = Clock::now();
+    const auto begin = std::chrono::steady_clock::now();
     NcclResult result = kNcclInProgress;
     while (true) {
       nccl().check(nccl().async_error(comm_, &result));
       nccl().check(result);
       if (result == 0 && done()) return;
-      if (std::chrono::duration<double>(Clock::now() - begin).count() > timeout()) {
+      const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
+      if (waited.count() > timeout()) {
         throw CommunicationError(
             std::string("no response over NCCL within runtime.timeout, before ") + what +
             ": a process is hanging or was stopped; resume with --resume");

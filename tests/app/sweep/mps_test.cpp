@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "app/sweep/mps.h"
 #include "app/sweep/runner.h"
 #include "base/file.h"
 #include "tests/support/catch.h"
@@ -114,7 +115,7 @@ TEST_CASE("runs that fail under MPS are resumed once without it") {
           (fails ? "exit 8\n" : "echo '{\"step\": 5}' > \"$9/result.json\"  # --run $9\n"));
   const SweepEnd end = run_sweep(plan, {.device = "cpu", .gpus = 1, .jobs = 2}, launcher.string());
   CHECK(end.finished == (fails ? 0u : 2u));
-  CHECK(end.failed == (fails ? 2u : 0u));
+  CHECK(end.failed.size() == (fails ? 2u : 0u));
   CHECK(read_file(folder / "runs") == "run\nrun\nrun\nrun\n");
   CHECK_FALSE(fs::exists(MpsServer::folder_of(folder.path()) / "server"));
 }

@@ -1,6 +1,8 @@
 // How a sweep runs: its costs, the order of its runs, their state, and Slurm.
 #include "app/sweep/runner.h"
 
+#include "app/sweep/slurm.h"
+
 #include <filesystem>
 #include <fstream>
 #include <string>

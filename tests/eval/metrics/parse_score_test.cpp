@@ -201,8 +201,9 @@ TEST_CASE("parameter files are read strictly") {
   CHECK(parameters.delete_labels.contains("``"));
   CHECK(parameters.name.starts_with("p.prm["));
   CHECK(parameters.name != read("LABELED 0").name);
-  CHECK_THROWS_WITH(read("\nDELETE_LABLE TOP"),
-                    contains("a/p.prm:2: DELETE_LABLE: unknown keyword"));
+  CHECK_THROWS_WITH(
+      read("\nDELETE_LABLE TOP"),
+      contains("a/p.prm:2: DELETE_LABLE: unknown keyword; did you mean DELETE_LABEL"));
   CHECK_THROWS_WITH(read("EQ_LABEL ADVP"),
                     contains("a/p.prm:1: EQ_LABEL: expected two values, got 1"));
   CHECK_THROWS_WITH(read("LABELED 2"), contains("'2': expected 0 or 1"));

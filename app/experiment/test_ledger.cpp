@@ -1,0 +1,70 @@
+#include "app/experiment/test_ledger.h"
+
+#include <fstream>
+#include <iostream>
+#include <set>
+
+#include "app/experiment/run_result.h"
+#include "app/machine/processes.h"
+#include "app/machine/version.h"
+#include "base/error.h"
+#include "base/file.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path ledger_of(const std::string& set) {
+  return set + ".ledger.jsonl";
+}
+
+}  // namespace
+
+void count_scoring(const EvaluatorConfig& config, const DataConfig& data,
+                   const std::string& text_key, const RunDirectory& run,
+                   std::optional<int64_t> step) {
+  if (!config.test) return;
+  const std::string& set = config.text(data);
+  const Json facts = read_run_file(run);
+  const Json line = {{"text", text_key},
+                     {"evaluator", config.name},
+                     {"run", fs::weakly_canonical(run.path()).string()},
+                     {"started", facts.value("started", "")},  // tells runs of one directory apart
+                     {"step", step ? Json(*step) : Json()},
+                     {"commit", version().commit}};
+  std::ofstream out(ledger_of(set), std::ios::app);  // one write: processes may append at a time
+  out << line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" << std::flush;
+  if (!out) std::cerr << ledger_of(set).string() << ": cannot be written: a scoring is missing\n";
+}
+
+TestScorings scorings_in_ledger(const std::string& set, const std::string& text_key) {
+  TestScorings all{.set = set};
+  if (!fs::exists(ledger_of(set))) return all;
+  for (const std::string& text : read_lines(ledger_of(set))) {
+    const Json line = Json::parse(text, nullptr, false);
+    if (!line.is_object() || line.value("text", Json()) != text_key) continue;
+    ++all.times;
+    all.runs.insert(line.value("run", Json()).dump() + line.value("started", Json()).dump());
+  }
+  return all;
+}
+
+void require_unsealed(std::span<const EvaluatorConfig> evaluators) {
+  const std::string built = version().commit, commit = built.substr(0, built.find('+'));
+  for (const EvaluatorConfig& config : evaluators) {
+    if (config.sealed.empty()) continue;
+    const fs::path rule = fs::absolute(config.sealed);
+    const std::string git = "git -C " + shell_quoted(rule.parent_path().string());
+    const std::string name = shell_quoted(rule.filename().string());
+    const std::string in_commit = git + " cat-file -e " + commit + ":./" + name + " && ";
+    if (output_of(in_commit + git + " diff --quiet " + commit + " -- " + name).exit_code == 0) {
+      continue;
+    }
+    throw ConfigError("eval: " + config.name + ": the test set is sealed, and " + config.sealed +
+                      " is not, as it stands, in the commit of this build (" + commit +
+                      "); commit it, then build again");
+  }
+}
+
+}  // namespace attn
