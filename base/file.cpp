@@ -95,6 +95,23 @@ void sync_parent(const fs::path& path) {
 /// Suffix of a replaced directory's temporary name between the two renames of a commit.
 constexpr std::string_view replaced_mark = ".old";
 
+/// Renames with flags; returns false if the system or file system does not support them. Throws
+/// DataError naming `path` for other errors.
+bool rename_with([[maybe_unused]] const fs::path& from, [[maybe_unused]] const fs::path& to,
+                 [[maybe_unused]] unsigned flags, [[maybe_unused]] const char* what) {
+#ifdef RENAME_EXCHANGE
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return true;
+  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) throw_file_error(what, to, errno);
+#endif
+  return false;
+}
+
+#ifdef RENAME_EXCHANGE
+constexpr unsigned exchange_flag = RENAME_EXCHANGE, new_flag = RENAME_NOREPLACE;
+#else
+constexpr unsigned exchange_flag = 0, new_flag = 0;
+#endif
+
 bool is_taken(const fs::path& path) {
   std::error_code error;
   return fs::exists(fs::symlink_status(path, error));
@@ -102,7 +119,8 @@ bool is_taken(const fs::path& path) {
 
 /// Renames `directory` to `name`, which must not exist.
 void rename_new(const fs::path& directory, const fs::path& name) {
-  // rename() would silently replace an empty directory, as it does one made after this check.
+  if (rename_with(directory, name, new_flag, "make")) return;
+  // rename() would silently replace an empty directory that was created meanwhile.
   if (is_taken(name)) throw_file_error("make", name, EEXIST);
   if (::rename(directory.c_str(), name.c_str()) != 0) throw_file_error("write", name, errno);
 }
@@ -113,20 +131,16 @@ std::optional<fs::path> rename_over(const fs::path& directory, const fs::path& n
     rename_new(directory, name);
     return {};
   }
-  if (::renameat2(AT_FDCWD, directory.c_str(), AT_FDCWD, name.c_str(), RENAME_EXCHANGE) == 0) {
-    return directory;
-  }
-  if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) {
-    throw_file_error("write", name, errno);
-  }
-  // A file system that cannot exchange names, such as NFS.
-  const fs::path old = directory.string() + std::string(replaced_mark);
-  if (::rename(name.c_str(), old.c_str()) != 0) throw_file_error("write", name, errno);
-  if (::rename(directory.c_str(), name.c_str()) != 0) {
-    const int why = errno;
-    std::error_code ignored;
-    fs::rename(old, name, ignored);
-    throw_file_error("write", name, why);
+  fs::path old = directory;
+  if (!rename_with(directory, name, exchange_flag, "write")) {
+    old += replaced_mark;
+    if (::rename(name.c_str(), old.c_str()) != 0) throw_file_error("write", name, errno);
+    if (::rename(directory.c_str(), name.c_str()) != 0) {
+      const int why = errno;
+      std::error_code ignored;
+      fs::rename(old, name, ignored);
+      throw_file_error("write", name, why);
+    }
   }
   return old;
 }

@@ -1,14 +1,9 @@
 // A large file, written through a stream and renamed when it is complete.
 #pragma once
 
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
-#include <utility>
-
-#include "base/error.h"
-#include "base/file.h"
 
 namespace attn {
 
@@ -16,30 +11,15 @@ namespace attn {
 class NewFile {
  public:
   /// Throws DataError if the file cannot be created.
-  explicit NewFile(std::filesystem::path path)
-      : path_(std::move(path)), temporary_(make_temporary_file(path_)) {
-    stream_.open(temporary_, std::ios::binary | std::ios::trunc);
-    check();
-  }
-  ~NewFile() {
-    std::error_code ignored;
-    std::filesystem::remove(temporary_, ignored);  // gone already after a commit
-  }
+  explicit NewFile(std::filesystem::path path);
+  ~NewFile();
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   std::ostream& stream() { return stream_; }
-  /// Throws DataError with the system's error message if a write has failed. It is that of the
-  /// failed write unless another call has failed since, which is good enough.
-  void check() {
-    if (!stream_) throw_file_error("write", path_, errno);
-  }
+  /// Throws DataError with the system's error message if a write has failed.
+  void check();
   /// Renames the file. Throws DataError with the system's error message if a write has failed.
-  void commit() {
-    stream_.close();
-    check();
-    sync_file(temporary_, path_);
-    commit_file(temporary_, path_);
-  }
+  void commit();
 
  private:
   std::filesystem::path path_;

@@ -1,10 +1,7 @@
 // Constrained decoding: the interface for restricting the next token.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -38,24 +35,6 @@ class TokenConstraint {
 /// Renormalizes one row of logits: forbidden tokens of the group get -inf, and the allowed ones are
 /// increased so that Σ exp over all tokens does not change. A row without an allowed token in the
 /// group does not change.
-inline void renormalize(std::span<float> logits, const uint64_t* allowed, const uint64_t* group) {
-  float highest = -std::numeric_limits<float>::infinity();
-  for (size_t t = 0; t < logits.size(); ++t) {
-    if (is_allowed(group, t)) highest = std::max(highest, logits[t]);
-  }
-  double all = 0.0, kept = 0.0;
-  for (size_t t = 0; t < logits.size(); ++t) {
-    if (!is_allowed(group, t)) continue;
-    const double mass = std::exp(static_cast<double>(logits[t]) - highest);
-    all += mass;
-    if (is_allowed(allowed, t)) kept += mass;
-  }
-  if (!(kept > 0.0)) return;  // no allowed token, or all have probability 0
-  const auto lift = static_cast<float>(std::log(all / kept));
-  for (size_t t = 0; t < logits.size(); ++t) {
-    if (!is_allowed(group, t)) continue;
-    logits[t] = is_allowed(allowed, t) ? logits[t] + lift : -std::numeric_limits<float>::infinity();
-  }
-}
+void renormalize(std::span<float> logits, const uint64_t* allowed, const uint64_t* group);
 
 }  // namespace attn

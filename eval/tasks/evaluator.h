@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
-#include "base/format.h"
 #include "data/config.h"
 #include "data/tokenizer.h"
 #include "eval/search/ensemble.h"
@@ -54,21 +52,12 @@ class Evaluator {
 };
 
 /// Writes translations or trees, unless the path is empty.
-inline void write_evaluation_output(const std::filesystem::path& output, const std::string& text) {
-  if (output.empty()) return;
-  make_directories(output.parent_path());
-  write_file_atomically(output, text);
-}
+void write_evaluation_output(const std::filesystem::path& output, const std::string& text);
 
 /// A note on truncated sentences for the log; empty if there are none.
-inline std::string truncation_note(int64_t cut) {
-  return cut == 0 ? "" : "  (" + counted(cut, "sentence") + " too long for the model, truncated)";
-}
+std::string truncation_note(int64_t cut);
 
 /// A note on outputs that ended at the length limit, for the log; empty if there are none.
-inline std::string unfinished_note(int64_t unfinished, const std::string& noun) {
-  if (unfinished == 0) return "";
-  return "  (" + counted(unfinished, noun) + " cut at the length limit, search.extra_length)";
-}
+std::string unfinished_note(int64_t unfinished, const std::string& noun);
 
 }  // namespace attn

@@ -99,6 +99,42 @@ TEST_CASE("a residual stream in bf16 changes gradients by its rounding, in every
   }
 }
 
+TEST_CASE("attention on a GPU equals the CPU's, with gradients", "[gpu]") {
+  if (!has_gpu()) return;
+  // The last one requires the padded layout.
+  const auto [d_k, d_v] =
+      GENERATE(std::pair<int64_t, int64_t>{8, 8}, std::pair<int64_t, int64_t>{64, 64},
+               std::pair<int64_t, int64_t>{32, 16}, std::pair<int64_t, int64_t>{5, 7});
+  const bool causal = GENERATE(false, true);
+  CAPTURE(d_k, d_v, causal);
+  torch::manual_seed(4);
+  const int64_t heads = 2;
+  const std::vector<int64_t> target{4, 1, 70, 9}, source{5, 3, 33, 1};
+  const Segments queries(target), keys(causal ? target : source);
+  const torch::Tensor upstream = torch::randn({queries.rows(), heads * d_v});
+  const std::vector<torch::Tensor> in{torch::randn({queries.rows(), heads * d_k}),
+                                      torch::randn({keys.rows(), heads * d_k}),
+                                      torch::randn({keys.rows(), heads * d_v})};
+  std::vector<std::vector<torch::Tensor>> results;
+  for (const torch::Device device : {torch::Device(torch::kCPU), torch::Device(torch::kCUDA)}) {
+    const Segments own_queries(target, device), own_keys(causal ? target : source, device);
+    std::vector<torch::Tensor> own;
+    for (const torch::Tensor& x : in) own.push_back(x.detach().to(device).requires_grad_());
+    const torch::Tensor out = packed_attention(own[0], own[1], own[2],
+                                               {.heads = heads,
+                                                .query_offsets = own_queries.offsets(),
+                                                .key_offsets = own_keys.offsets(),
+                                                .causal = causal,
+                                                .query_rows = own_queries.device_rows(),
+                                                .key_rows = own_keys.device_rows()});
+    out.backward(upstream.to(device));
+    results.push_back({out, own[0].grad(), own[1].grad(), own[2].grad()});
+  }
+  for (size_t i = 0; i < results[0].size(); ++i) {
+    CHECK(max_difference(results[0][i], results[1][i].cpu()) < 1e-4);
+  }
+}
+
 TEST_CASE("attention's gradients on a GPU are of the dropout that its output had", "[gpu]") {
   if (!has_gpu()) return;
   torch::manual_seed(4);
