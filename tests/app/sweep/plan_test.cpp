@@ -241,7 +241,7 @@ TEST_CASE("the command of a plan repeats what was set, quoted for the shell") {
   request.assignments = {Assignment("train.steps=50"), Assignment("about=it's a test")};
   request.seeds = 3;
   const SweepPlan plan = sweeps.plan(sweeps.rows(R"({"name": "B1"})"), request);
-  CHECK(plan.command == "attn sweep " + plan.source.string() +
+  CHECK(plan.command == "attn sweep " + plan.source +
                             " --set train.steps=50 --set 'about=it'\\''s a test' --run " +
                             sweeps.folder().string() + " --seeds 3");
   request.threads = 2;
