@@ -206,17 +206,10 @@ std::string read_file(const fs::path& path, int64_t limit) {
 }
 
 void begin_text(std::string& first_line, const std::string& file, ByteOrderMark mark) {
-  struct Format {
-    std::string_view start, program;
-  };
-  constexpr std::string_view zstd = "\x28\xB5\x2F\xFD", xz = "\xFD"
-                                                             "7zXZ";
-  for (const auto& [start, program] : {Format{"\x1F\x8B", "gzip"}, Format{zstd, "zstd"},
-                                       Format{xz, "xz"}, Format{"BZh", "bzip2"}}) {
+  constexpr std::string_view kCompressed[] = {"\x1F\x8B", "BZh", "\x28\xB5\x2F\xFD", "\xFD\x37zXZ"};
+  for (const std::string_view start : kCompressed) {
     if (!first_line.starts_with(start)) continue;
-    const std::string name(program);
-    throw DataError(file + ": compressed by " + name + "; decompress it first, e.g. with " + name +
-                    " -dc");
+    throw DataError(file + ": compressed (gzip, bzip2, zstd or xz); decompress it first");
   }
   if (mark == ByteOrderMark::drop) drop_byte_order_mark(first_line);
 }

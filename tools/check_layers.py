@@ -56,16 +56,16 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2661,
+    "base": 2654,
     "kernels": 8359,
     "kernels/cuda": 1800,
     "model": 6613,
     "data": 6079,
     "train": 4642,
     "eval": 6905,
-    "report": 1997,
-    "app": 10766,
-    "tests": 19106,
+    "report": 1983,
+    "app": 10760,
+    "tests": 19101,
     "run": 219,
 }
 PYTHON_BUDGET = 11545  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks

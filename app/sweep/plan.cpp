@@ -48,17 +48,15 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
 void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRow>& rows) {
   for (const Assignment& assignment : request.assignments) {
     const std::string section = assigned_section(assignment);
+    const std::string& target = section.empty() ? assignment.path : section;
     for (const ExpandedRow& row : rows) {
-      if (!section.empty() && row.row.set.contains(section)) {
-        throw ConfigError("--set " + assignment.text + ": resets " + section + ", of which row " +
-                          row.row.name + " sets options; leave it out, or change the row");
-      }
-      for (const auto& [varied, values] : row.row.grid.items()) {
-        const bool same = is_within(assignment.path, varied) || is_within(varied, assignment.path);
-        if (!same && (section.empty() || !varied.starts_with(section + "."))) continue;
-        throw ConfigError("--set " + assignment.text + ": row " + row.row.name +
-                          " is named by its " + varied +
-                          ", which its grid varies; leave it out, or change the grid");
+      std::vector<std::string> varied;
+      for (const auto& [path, values] : row.row.grid.items()) varied.push_back(path);
+      if (row.row.set.contains(section)) varied.push_back(section);
+      for (const std::string& path : varied) {
+        if (!is_within(target, path) && !is_within(path, target)) continue;
+        throw ConfigError("--set " + assignment.text + ": row " + row.row.name + " sets " + path +
+                          " itself; leave it out, or change the row");
       }
     }
   }

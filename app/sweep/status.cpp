@@ -14,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kVocabulary = "vocabulary";
-constexpr const char* kOutputs = "eval";
 
 // Adds a run to those of an error message, with the first of what differs.
 void add(std::vector<std::string>& runs, const std::string& name,
@@ -32,7 +31,9 @@ void copy_run(const fs::path& from, const fs::path& to) {
                                run.heads(), run.change()}) {
     if (fs::is_regular_file(file)) fs::copy_file(file, copy.path() / file.filename());
   }
-  if (fs::is_directory(from / kOutputs)) fs::copy(from / kOutputs, copy.path() / kOutputs);
+  if (fs::is_directory(run.outputs())) {
+    fs::copy(run.outputs(), RunDirectory(copy.path()).outputs());
+  }
   copy.commit();
 }
 

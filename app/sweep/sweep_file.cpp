@@ -121,6 +121,7 @@ std::vector<ExpandedRow> expand(const SweepRow& row) {
         ExpandedRow& one = more.emplace_back(before);
         one.row.name += "." + grid_name(path, values[i], i);
         apply_patch(tag ? one.tags : one.values, nested(path, values[i]));
+        one.combination.push_back(values[i]);
         if (more.size() > kMaxSweepRuns) {
           throw ConfigError("row " + row.name + ": grid: more than 10000 combinations");
         }

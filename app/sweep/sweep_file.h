@@ -150,9 +150,10 @@ inline constexpr size_t kMaxSweepRuns = 10'000;
 /// row.set and values; a tag removes or resets options of other tags.
 struct ExpandedRow {
   SweepRow row;
-  Json tags = Json::object();    ///< of the grid: model.architecture, train.schedule …
-  Json values = Json::object();  ///< of its other paths
-  int64_t baseline = 0;          ///< the row that it is compared with
+  Json tags = Json::object();          ///< of the grid: model.architecture, train.schedule …
+  Json values = Json::object();        ///< of its other paths
+  std::vector<Json> combination = {};  ///< the grid's values, in the order of its paths
+  int64_t baseline = 0;                ///< the row that it is compared with
 };
 
 /// Expands the grid of a row: one row per combination, the last path varying fastest. Throws

@@ -31,14 +31,9 @@ std::vector<PlannedRow> with_settings(const PlannedRow& row, const Json& grid) {
   return rows;
 }
 
-// The values of a combination, as with_settings orders them: the last option varies fastest.
+// The grid's values in its combination of this number.
 std::vector<Json> values_of(const Json& grid, size_t combination) {
-  std::vector<Json> values;
-  for (auto option = grid.rbegin(); option != grid.rend(); ++option) {
-    values.insert(values.begin(), option->at(combination % option->size()));
-    combination /= option->size();
-  }
-  return values;
+  return expand({.name = "tune", .grid = grid}).at(combination).combination;
 }
 
 SweepPlan plan_grid(const SweepPlan& plan, const Json& grid) {

@@ -75,7 +75,7 @@ TEST_CASE("--set cannot remove what rows set, or their grids vary") {
     CHECK_THROWS_WITH(sweeps.plan(grid, {.assignments = {Assignment(assignment)}}),
                       contains("row g.dropout"));
     CHECK_THROWS_WITH(sweeps.plan(set, {.assignments = {Assignment(assignment)}}),
-                      contains("resets model, of which row s sets options"));
+                      contains("row s sets model itself"));
   }
   CHECK_NOTHROW(sweeps.plan(set, {.assignments = {Assignment("model.dropout=0.1")}}));
 }
