@@ -193,13 +193,10 @@ SweepResults results_of_plan(const SweepPlan& plan, const fs::path& directory) {
   for (const PlannedRow& row : plan.rows) {
     out.rows.push_back(read_row(row, directory, reader, out));
   }
-  const std::vector<size_t> first_equivalent = first_equivalent_runs(experiments);
-  for (size_t i = 0; i < first_equivalent.size(); ++i) {
-    for (size_t j = first_equivalent[i]; j < i && !out.rows[i].equivalent_row; ++j) {
-      const bool same = first_equivalent[j] == first_equivalent[i];
-      if (same && out.rows[j].change.record == out.rows[i].change.record)
-        out.rows[i].equivalent_row = j;
-    }
+  std::map<std::string, size_t> first;  // of the rows that train the same weights
+  for (size_t i = 0; i < out.rows.size(); ++i) {
+    const std::string weights = out.rows[i].change.record + training_text(experiments[i]);
+    if (!first.emplace(weights, i).second) out.rows[i].equivalent_row = first[weights];
   }
   mark_incomparable(out, experiments);
   note_ineffective(out, experiments);
