@@ -1,11 +1,13 @@
 #include "eval/tasks/evaluator_config.h"
 
 #include <filesystem>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "data/text_hashes.h"
 
 namespace attn {
@@ -39,10 +41,16 @@ void EvaluatorConfig::validate() const {
 }
 
 void EvaluatorConfig::require_task(Task task) const {
-  const Task needed =
-      std::visit([](const auto& chosen) { return chosen.task; }, options).value_or(task);
-  require(needed == task, "kind", enum_name(kind()),
-          "requires data.task=" + std::string(enum_name(needed)));
+  const auto task_of = [task](const Options& any) {
+    return std::visit([](const auto& chosen) { return chosen.task; }, any).value_or(task);
+  };
+  std::vector<std::string_view> kinds;  // of the task
+  for (const auto& [kind, word] : EnumNames<EvaluatorKind>::values) {
+    if (task_of(alternative_of<Options>(static_cast<size_t>(kind))) == task) kinds.push_back(word);
+  }
+  require(task_of(options) == task, "kind", enum_name(kind()),
+          "requires data.task=" + std::string(enum_name(task_of(options))) + "; use " +
+              joined(kinds, " or "));
 }
 
 void EvaluatorConfig::require_text(const DataConfig& texts) const {

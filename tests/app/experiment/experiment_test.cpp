@@ -146,7 +146,8 @@ TEST_CASE("errors name the file, the full path and the remedy") {
       {R"({"eval": [{"lowercase": true}]})", "eval[0].lowercase: kind loss has no such option"},
       {R"({"eval": [{"kind": "bleu", "params": "a.prm"}]})", "eval[0].params: kind bleu has no"},
       {R"({"eval": [{"kind": "blue"}]})", "eval[0].kind: \"blue\""},
-      {R"({"eval": [{"kind": "parse"}]})", "eval[0].kind: parse: requires data.task=parsing"},
+      {R"({"eval": [{"kind": "parse"}]})",
+       "eval[0].kind: parse: requires data.task=parsing; use loss"},
       {R"({"train": {"learning_rate": 0.1}})",
        "train.learning_rate: schedule paper has no such option (schedules inverse_sqrt, constant, "
        "cosine and wsd have)"},
