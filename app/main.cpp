@@ -55,7 +55,6 @@ int run(int argc, char** argv) {
     }
     context.device = find_device(context.device_name);
   });
-  add_demo_command(app, context);
   add_train_command(app, context);
   add_translate_command(app, context);
   add_parse_command(app, context);

@@ -51,10 +51,4 @@ std::string suggestion(std::string_view word, std::span<const std::string> choic
   return near.empty() ? "; one of: " + joined(choices, ", ") : "; did you mean " + near + "?";
 }
 
-std::string suggestion_of_all(std::string_view word, std::span<const std::string> choices) {
-  const std::string near = nearest(word, choices);
-  if (near.empty()) return "; one of: " + joined(choices, ", ");
-  return "; did you mean " + near + "? One of: " + joined(choices, ", ");
-}
-
 }  // namespace attn

@@ -17,7 +17,4 @@ std::string nearest(std::string_view word, std::span<const std::string> choices)
 /// "; did you mean heads?", or "; one of: a, b, c" if no choice is near.
 std::string suggestion(std::string_view word, std::span<const std::string> choices);
 
-/// For few choices: "; did you mean gelu? One of: relu, gelu", or "; one of: relu, gelu".
-std::string suggestion_of_all(std::string_view word, std::span<const std::string> choices);
-
 }  // namespace attn

@@ -34,8 +34,6 @@ class Descriptor {
   }
   int get() const { return number_; }
   bool open() const { return number_ >= 0; }
-  /// Some file systems report a failed write only here.
-  int close() { return ::close(std::exchange(number_, -1)); }
 
  private:
   int number_;
@@ -67,15 +65,6 @@ void read_pieces(const fs::path& path, int64_t limit, Take take) {
                       " bytes allowed for this file");
     }
     take(std::string_view(buffer.data(), static_cast<size_t>(count)));
-  }
-}
-
-void write_all(int number, std::string_view content, const fs::path& path) {
-  while (!content.empty()) {
-    const ssize_t count = ::write(number, content.data(), content.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_file_error("write", path, errno);
-    content.remove_prefix(static_cast<size_t>(count));
   }
 }
 
@@ -143,14 +132,6 @@ std::optional<fs::path> rename_over(const fs::path& directory, const fs::path& n
     }
   }
   return old;
-}
-
-void write_synced(const fs::path& path, std::string_view content, const fs::path& shown) {
-  Descriptor file(open_retrying(path, O_WRONLY));
-  if (!file.open()) throw_file_error("write", shown, errno);
-  write_all(file.get(), content, shown);
-  if (::fsync(file.get()) != 0 && errno != EINVAL) throw_file_error("write", shown, errno);
-  if (file.close() != 0) throw_file_error("write", shown, errno);
 }
 
 void sync_tree(const fs::path& directory) {
@@ -225,17 +206,10 @@ std::string read_file(const fs::path& path, int64_t limit) {
 }
 
 void begin_text(std::string& first_line, const std::string& file, ByteOrderMark mark) {
-  struct Format {
-    std::string_view start, program;
-  };
-  constexpr std::string_view zstd = "\x28\xB5\x2F\xFD", xz = "\xFD"
-                                                             "7zXZ";
-  for (const auto& [start, program] : {Format{"\x1F\x8B", "gzip"}, Format{zstd, "zstd"},
-                                       Format{xz, "xz"}, Format{"BZh", "bzip2"}}) {
+  constexpr std::string_view kCompressed[] = {"\x1F\x8B", "BZh", "\x28\xB5\x2F\xFD", "\xFD\x37zXZ"};
+  for (const std::string_view start : kCompressed) {
     if (!first_line.starts_with(start)) continue;
-    const std::string name(program);
-    throw DataError(file + ": compressed by " + name + "; decompress it first, e.g. with " + name +
-                    " -dc");
+    throw DataError(file + ": compressed (gzip, bzip2, zstd or xz); decompress it first");
   }
   if (mark == ByteOrderMark::drop) drop_byte_order_mark(first_line);
 }
@@ -293,17 +267,42 @@ Destination destination_of(const fs::path& path) {
   return {.path = target};
 }
 
+NewFile::NewFile(fs::path path) : path_(std::move(path)), temporary_(make_temporary_file(path_)) {
+  errno = 0;
+  stream_.open(temporary_, std::ios::binary | std::ios::trunc);
+  check();
+}
+
+NewFile::~NewFile() {
+  std::error_code ignored;
+  fs::remove(temporary_, ignored);  // gone already after a commit
+}
+
+void NewFile::check() {
+  // errno is that of the failed write unless another call has failed since, which is good enough
+  // for a message.
+  if (!stream_) throw_file_error("write", path_, errno);
+}
+
+void NewFile::commit() {
+  stream_.flush();
+  check();
+  stream_.close();  // some file systems report a failed write only here
+  check();
+  sync_file(temporary_, path_);
+  commit_file(temporary_, path_);
+}
+
 void write_file_atomically(const fs::path& name, std::string_view content) {
   const auto& [path, special] = destination_of(name);
-  if (special) return write_synced(path, content, path);
-  const fs::path temporary = make_temporary_file(path);
-  try {
-    write_synced(temporary, content, path);
-    commit_file(temporary, path);
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
+  if (special) {
+    std::ofstream device(path, std::ios::binary);
+    if (!(device << content << std::flush)) throw_file_error("write", path, errno);
+    return;
   }
+  NewFile file(path);
+  file.stream() << content;
+  file.commit();
 }
 
 MappedFile::MappedFile(const fs::path& path) {
@@ -329,10 +328,8 @@ fs::path temporary_root() {
   std::error_code error;
   fs::path root = fs::temp_directory_path(error);
   if (!error) return root;
-  const char* named = std::getenv("TMPDIR");
-  throw DataError("cannot use the directory for temporary files" +
-                  (named == nullptr ? "" : " '" + std::string(named) + "'") + ": " +
-                  error.message() + "; set TMPDIR to a writable directory");
+  throw DataError("cannot use the directory for temporary files: " + error.message() +
+                  "; set TMPDIR to a writable directory");
 }
 
 ScratchDirectory::ScratchDirectory(const std::string& name) {

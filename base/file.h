@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <memory>
-#include <optional>
+#include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -70,7 +71,28 @@ struct Destination {
 /// Throws DataError for a cycle of symbolic links.
 Destination destination_of(const std::filesystem::path& path);
 
-/// Writes to a temporary file, syncs and renames it: readers see the old or the new file. Devices
+/// A temporary file that `commit` renames to its final name. Without commit it is removed.
+class NewFile {
+ public:
+  /// Throws DataError if the file cannot be created.
+  explicit NewFile(std::filesystem::path path);
+  ~NewFile();
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  std::ostream& stream() { return stream_; }
+  /// Throws DataError with the system's error message if a write has failed.
+  void check();
+  /// Syncs and renames the file. Throws DataError with the system's error message if a write has
+  /// failed.
+  void commit();
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  std::ofstream stream_;
+};
+
+/// Writes a NewFile, so that readers see the old or the new file. Devices
 /// and pipes are written directly. On errors throws DataError with the system's error message and
 /// leaves the old file unchanged.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);

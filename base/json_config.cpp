@@ -161,8 +161,7 @@ void set_path(Json& json, const Assignment& assignment, const ConfigSchema& sche
     }
     if (at->is_null()) *at = Json::object();
     if (!at->is_object()) {
-      throw ConfigError(name + "\"" + key + "\" is inside " + json_type_name(*at) +
-                        ", not an object");
+      throw ConfigError(name + "\"" + key + "\" is inside " + at->dump() + ", not an object");
     }
     if (last) {
       Json option = Json::object();
@@ -210,29 +209,6 @@ bool is_default(const ConfigSchema& schema, const Json& object, const std::strin
     const Json* options = options_of(tag, chosen_word(tag, object));
     return options != nullptr && options->contains(key) && (*options)[key] == object.at(key);
   });
-}
-
-std::string json_type_name(const Json& json) {
-  switch (json.type()) {
-    case Json::value_t::null:
-      return "null";
-    case Json::value_t::object:
-      return "an object";
-    case Json::value_t::array:
-      return "an array";
-    case Json::value_t::string:
-      return "a string";
-    case Json::value_t::boolean:
-      return "a boolean";
-    case Json::value_t::number_integer:
-    case Json::value_t::number_unsigned:
-    case Json::value_t::number_float:
-      return "a number";
-    case Json::value_t::binary:
-    case Json::value_t::discarded:
-      break;
-  }
-  return "nothing";
 }
 
 namespace json_config_detail {

@@ -39,9 +39,6 @@
 
 namespace attn {
 
-/// The JSON type of a value, for messages: "a number", "an object" …
-std::string json_type_name(const Json& json);
-
 /// One option, for `attn config --explain`.
 struct FieldDoc {
   std::string path, type, value, meaning;
@@ -109,7 +106,7 @@ void read_any(T& out, const Json& json, const std::string& place) {
       return;
     }
     throw ConfigError(place + ": \"" + word + "\" is not a choice" +
-                      suggestion_of_all(word, enum_choices<T>()));
+                      suggestion(word, enum_choices<T>()));
   } else if constexpr (IsVector<T>::value) {
     if (!json.is_array()) wrong_type(place, json, "an array");
     out.clear();

@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -14,16 +13,11 @@ namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
-using OrderedJson = nlohmann::ordered_json;
 
-OrderedJson to_json(const MetricValue& value) {
-  if (const auto* number = std::get_if<double>(&value)) {
-    if (std::isnan(*number)) return "NaN";
-    if (std::isinf(*number)) return *number > 0 ? "Infinity" : "-Infinity";
-    return *number;
-  }
-  if (const auto* integer = std::get_if<int64_t>(&value)) return *integer;
-  return std::get<std::string>(value);
+Json without_non_finite(const Json& value) {
+  if (!value.is_number_float() || std::isfinite(value.get<double>())) return value;
+  if (std::isnan(value.get<double>())) return "NaN";
+  return value > 0 ? "Infinity" : "-Infinity";
 }
 
 std::string_view as_text(const MappedFile& file) {
@@ -35,7 +29,7 @@ std::string_view as_text(const MappedFile& file) {
 /// for foreign lines, which are kept.
 bool is_after(std::string_view line, int64_t step, std::string_view last_kind) {
   if (line.find('\0') != std::string_view::npos) return true;
-  const auto record = nlohmann::json::parse(line.begin(), line.end(), nullptr, false);
+  const auto record = Json::parse(line.begin(), line.end(), nullptr, false);
   if (!record.is_object()) return false;
   const auto found = record.find("step");
   if (found == record.end() || !found->is_number_integer()) return false;
@@ -77,12 +71,10 @@ MetricsLog::~MetricsLog() {
   ::close(file_);
 }
 
-void MetricsLog::write(std::string_view kind, std::span<const MetricField> fields) {
-  OrderedJson record = OrderedJson::object();
-  record["kind"] = kind;
-  for (const auto& [name, value] : fields) record[name] = to_json(value);
-  const std::string line =
-      record.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+void MetricsLog::write(std::string_view kind, const Json& fields) {
+  Json record = {{"kind", kind}};
+  for (const auto& [name, value] : fields.items()) record[name] = without_non_finite(value);
+  const std::string line = record.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   ssize_t count = 0;
   do {
     count = ::write(file_, line.data(), line.size());

@@ -3,17 +3,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
-#include <span>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
+
+#include "base/json_patch.h"
 
 namespace attn {
-
-using MetricValue = std::variant<double, int64_t, std::string>;
-using MetricField = std::pair<std::string, MetricValue>;
 
 /// Appends to the log. Each record is a single write of one line, so that a killed process leaves
 /// at most one incomplete line.
@@ -30,10 +24,7 @@ class MetricsLog {
   /// back exactly. Non-finite values, which JSON does not have, become the strings "NaN",
   /// "Infinity" and "-Infinity", which Python's float() and JavaScript's Number() accept. Throws
   /// DataError (disk full …).
-  void write(std::string_view kind, std::span<const MetricField> fields);
-  void write(std::string_view kind, std::initializer_list<MetricField> fields) {
-    write(kind, std::span(fields.begin(), fields.size()));
-  }
+  void write(std::string_view kind, const Json& fields);
   /// Syncs all records to disk; called before a checkpoint is saved. Throws DataError.
   void sync();
 

@@ -5,14 +5,13 @@
 #include <bit>
 #include <cerrno>
 #include <fstream>
-#include <limits>
 #include <set>
 #include <stdexcept>
 #include <utility>
 
-#include "base/error.h"
+#include "base/check.h"
 #include "base/hash.h"
-#include "base/json_patch.h"
+#include "base/json_config.h"
 
 namespace attn {
 namespace {
@@ -115,9 +114,17 @@ void write_parts(const fs::path& path, const std::string& header,
 
 // ---- reading
 
-/// Why the file is invalid, without its name.
-struct Broken {
-  std::string reason;
+/// What the header says of a tensor.
+struct Entry {
+  std::string dtype;
+  std::vector<int64_t> shape, data_offsets;
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("dtype", self.dtype, "one of dtypes");
+    visit("shape", self.shape, "elements in each dimension");
+    visit("data_offsets", self.data_offsets, "begin and end in the bytes after the header");
+  }
 };
 
 /// An untrusted name, escaped for a one-line message.
@@ -125,89 +132,33 @@ std::string shown(const std::string& name) {
   return Json(name.substr(0, 80)).dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
-Json parse_header(std::string_view text) {
-  // Finding a key takes time by their number; each tensor has four.
-  constexpr int64_t kMostKeys = 40'000;
-  if (std::ranges::count(text, ':') > kMostKeys) {
-    throw Broken{"its header has more than 40000 keys: it is damaged or not a safetensors file"};
-  }
-  try {
-    return parse_json(text, "its header");
-  } catch (const ConfigError& error) {
-    throw Broken{std::string(error.what()) + ": it is damaged or not a safetensors file"};
-  }
-}
-
 std::string_view header_text(std::span<const std::byte> file) {
-  const std::string size = std::to_string(file.size());
   uint64_t length = 0;
-  if (file.size() < sizeof length) {
-    throw Broken{"it has only " + size + " bytes: it is truncated or not a safetensors file"};
+  if (file.size() >= sizeof length) {
+    std::copy_n(file.begin(), sizeof length, reinterpret_cast<std::byte*>(&length));
   }
-  std::copy_n(file.begin(), sizeof length, reinterpret_cast<std::byte*>(&length));
-  if (length > header_limit) {
-    throw Broken{"it claims a header of " + std::to_string(length) +
-                 " bytes: it is damaged or not a safetensors file"};
-  }
-  if (length > file.size() - sizeof length) {
-    throw Broken{"it claims a header of " + std::to_string(length) + " bytes but has " + size +
-                 " in all: it is truncated or not a safetensors file"};
-  }
-  const std::string_view text(reinterpret_cast<const char*>(file.data()) + sizeof length, length);
-  if (!text.starts_with('{')) throw Broken{"its header does not begin with '{'"};
-  return text;
+  require(length > 0 && length <= header_limit && length <= file.size() - sizeof length, "header",
+          length, "is not the length of a header in " + std::to_string(file.size()) + " bytes");
+  return {reinterpret_cast<const char*>(file.data()) + sizeof length, length};
 }
 
-std::map<std::string, std::string> read_metadata(const Json& json) {
-  if (!json.is_object()) throw Broken{"its __metadata__ is not an object"};
-  std::map<std::string, std::string> metadata;
-  for (const auto& [key, value] : json.items()) {
-    if (!value.is_string()) throw Broken{"its __metadata__ " + shown(key) + " is not a string"};
-    metadata[key] = value.get<std::string>();
-  }
-  return metadata;
-}
-
-std::vector<int64_t> read_sizes(const Json& entry, const char* key) {
-  const auto found = entry.find(key);
-  if (found == entry.end() || !found->is_array()) {
-    throw Broken{std::string("its ") + key + " is missing or not an array"};
-  }
-  std::vector<int64_t> sizes;
-  for (const auto& item : *found) {
-    constexpr auto max = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-    if (!item.is_number_unsigned() || item.get<uint64_t>() > max) {
-      throw Broken{std::string("its ") + key + " is not made of sizes"};
-    }
-    sizes.push_back(item.get<int64_t>());
-  }
-  return sizes;
-}
-
-TensorView read_entry(const std::string& name, const Json& entry, std::span<const std::byte> data) {
-  if (!entry.is_object()) throw Broken{"its description is not an object"};
-  const auto dtype = entry.find("dtype");
-  if (dtype == entry.end() || !dtype->is_string()) throw Broken{"its dtype is missing"};
-  TensorView view{name, dtype->get<std::string>(), read_sizes(entry, "shape"), {}};
-  if (dtype_size(view.dtype) == 0) {
-    throw Broken{"its dtype " + shown(view.dtype) +
-                 " is not one of F32, F64, BF16, F16, I64, I32, U8, BOOL"};
-  }
-  const auto offsets = read_sizes(entry, "data_offsets");
-  if (offsets.size() != 2 || offsets[0] > offsets[1]) {
-    throw Broken{"its data_offsets are not a begin and an end"};
-  }
-  if (offsets[1] > static_cast<int64_t>(data.size())) {
-    throw Broken{"its data ends at byte " + std::to_string(offsets[1]) + " of " +
-                 std::to_string(data.size()) + ": the file is truncated"};
-  }
+TensorView read_entry(const std::string& name, const Json& json, std::span<const std::byte> data) {
+  const std::string place = "tensor " + shown(name);
+  Entry entry;
+  read_config(entry, json, place);
+  const auto& offsets = entry.data_offsets;
   int64_t bytes = 0;
-  if (!count_bytes(view.shape, dtype_size(view.dtype), bytes) || bytes != offsets[1] - offsets[0]) {
-    throw Broken{"its shape does not fit its " + std::to_string(offsets[1] - offsets[0]) +
-                 " bytes"};
-  }
-  view.bytes = data.subspan(static_cast<size_t>(offsets[0]), static_cast<size_t>(bytes));
-  return view;
+  require(dtype_size(entry.dtype) > 0, place + ".dtype", shown(entry.dtype),
+          "is not one of F32, F64, BF16, F16, I64, I32, U8, BOOL");
+  require(offsets.size() == 2 && offsets[0] >= 0 && offsets[0] <= offsets[1] &&
+              offsets[1] <= std::ssize(data),
+          place + ".data_offsets", json["data_offsets"].dump(),
+          "must be a begin and an end in " + std::to_string(data.size()) + " bytes");
+  require(
+      count_bytes(entry.shape, dtype_size(entry.dtype), bytes) && bytes == offsets[1] - offsets[0],
+      place + ".shape", json["shape"].dump(), "does not fit its bytes");
+  return {name, entry.dtype, entry.shape,
+          data.subspan(static_cast<size_t>(offsets[0]), static_cast<size_t>(bytes))};
 }
 
 /// The data must be covered from its first byte to its last, without gaps or overlaps.
@@ -217,14 +168,13 @@ void check_coverage(const std::vector<TensorView>& tensors, std::span<const std:
   std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) {
     return a.data() != b.data() ? a.data() < b.data() : a.size() < b.size();
   });
+  pieces.push_back(data.last(0));
   const std::byte* next = data.data();
   for (const auto& piece : pieces) {
-    if (piece.data() < next) throw Broken{"its tensors overlap"};
-    if (piece.data() > next) throw Broken{"there is a gap between its tensors"};
+    require(piece.data() == next, "tensors", tensors.size(),
+            "must cover all bytes, without gaps and overlaps");
     next = piece.data() + piece.size();
   }
-  const auto rest = data.data() + data.size() - next;
-  if (rest != 0) throw Broken{"it has " + std::to_string(rest) + " bytes after its last tensor"};
 }
 
 }  // namespace
@@ -250,23 +200,22 @@ void write_safetensors(const fs::path& path, std::span<const TensorView> tensors
 }
 
 SafetensorsFile::SafetensorsFile(const fs::path& path) : path_(path), file_(path) {
-  std::string place;
   try {
     const std::string_view text = header_text(file_.bytes());
     const auto data = file_.bytes().subspan(sizeof(uint64_t) + text.size());
-    const Json header = parse_header(text);
+    const Json header = parse_json(text, "header");
+    require(header.is_object(), "header", shown(header.dump()), "must be an object");
     for (const auto& [name, entry] : header.items()) {
       if (name == metadata_key) {
-        metadata_ = read_metadata(entry);
+        read_config(metadata_, entry, name);
       } else {
-        place = "tensor " + shown(name) + ": ";
         tensors_.push_back(read_entry(name, entry, data));
-        place.clear();
       }
     }
     check_coverage(tensors_, data);
-  } catch (const Broken& broken) {
-    throw DataError("cannot use '" + path.string() + "': " + place + broken.reason);
+  } catch (const ConfigError& error) {
+    throw DataError("cannot use '" + path.string() + "': " + error.what() +
+                    "; it is truncated, damaged or not a safetensors file");
   }
   std::sort(tensors_.begin(), tensors_.end(),
             [](const TensorView& a, const TensorView& b) { return a.name < b.name; });

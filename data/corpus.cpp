@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/hash.h"
-#include "base/new_file.h"
 #include "data/corpus_file.h"
 #include "data/source_features.h"
 

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/hash.h"
-#include "base/new_file.h"
 #include "data/corpus_check.h"
 
 namespace attn {

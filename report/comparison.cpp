@@ -72,9 +72,9 @@ void add_differences(const SweepResults& results, Metric metric, std::vector<Row
     difference.unstable = tests[i].unstable;
     const size_t k = baselines[i];
     if (i == k) continue;
-    const auto &paper = results.rows[i].paper.scores[metric],
-               &base_paper = results.rows[k].paper.scores[metric];
-    if (paper && base_paper) difference.paper = *paper - *base_paper;
+    const double paper = results.rows[i].paper.scores[metric],
+                 base_paper = results.rows[k].paper.scores[metric];
+    if (paper > 0 && base_paper > 0) difference.paper = paper - base_paper;
     difference.test = tests[i].test;
     if (!means[i] || !means[k]) continue;
     difference.ours = means[i]->mean - means[k]->mean;
@@ -107,7 +107,7 @@ void add_bootstrap(const SweepResults& results, size_t baseline, std::vector<Row
   std::vector<size_t> rows;
   std::set<size_t> paired;
   for (size_t i = 0; i < results.rows.size(); ++i) {
-    if (results.rows[i].baseline != baseline || i == baseline) continue;
+    if (static_cast<size_t>(results.rows[i].baseline) != baseline || i == baseline) continue;
     if (results.rows[i].incomparable[Metric::bleu]) continue;
     SystemStatistics system = sentences_of(results.rows[i]);
     if (system.empty() || system.front().size() != base.front().size()) continue;

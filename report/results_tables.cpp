@@ -73,9 +73,8 @@ std::string state_of(const RowRecord& row) {
 
 // Millions of parameters, the mean of the finished runs; 0 without one.
 double millions_of(const RowRecord& row) {
-  const double mean =
-      row.mean([](const RunRecord& run) { return static_cast<double>(run.parameters) / 1e6; });
-  return std::isnan(mean) ? 0.0 : mean;
+  const double mean = row.mean([](const RunResult& run) { return run.parameters; });
+  return std::isnan(mean) ? 0.0 : mean / 1e6;
 }
 
 // As few decimals, two or more, as tell different numbers of parameters apart.
@@ -138,7 +137,7 @@ struct RowsTable {
   }
 
   bool any_in_paper(Metric metric) const {
-    return any_row([&](const RowRecord& row) { return row.paper.scores[metric].has_value(); });
+    return any_row([&](const RowRecord& row) { return row.paper.scores[metric] > 0; });
   }
 
   // The first columns, up to the metrics. `all`: also the values that a row does not change.
@@ -177,20 +176,19 @@ struct RowsTable {
   void add_paper(const MetricFacts& facts) {
     add(facts.key + std::string("_paper"), facts.title + std::string(" paper"),
         [&](const RowRecord& row) {
-          return if_any(row.paper.scores[facts.metric],
-                        [&](double score) { return decimal(score, facts.paper_decimals); });
+          const double score = row.paper.scores[facts.metric];
+          return if_known(score, decimal(score, facts.paper_decimals));
         });
   }
 
   // The last columns, after the metrics.
   void end(int decimals) {
     add("params_m", "params ×10⁶", [&](const RowRecord& row) {
-      const double millions = millions_of(row);
-      return millions > 0.0 ? decimal(millions, decimals) : std::string();
+      return if_known(millions_of(row), decimal(millions_of(row), decimals));
     });
-    if (any_row([](const RowRecord& row) { return row.paper.params_m.has_value(); })) {
+    if (any_row([](const RowRecord& row) { return row.paper.params_m > 0; })) {
       add("paper_params_m", "params paper", [](const RowRecord& row) {
-        return if_any(row.paper.params_m, [](double value) { return decimal(value, 0); });
+        return if_known(row.paper.params_m, decimal(row.paper.params_m, 0));
       });
     }
     if (any_row([](const RowRecord& row) { return !state_of(row).empty(); })) {

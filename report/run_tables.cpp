@@ -23,31 +23,27 @@ std::string machine_of(const RunRecord& run) {
   return gpu.empty() ? fact_of(run, "processor") : gpu;
 }
 
-std::string if_known(double value, std::string text) {
-  return std::isfinite(value) && value > 0 ? std::move(text) : std::string();
-}
-
 // The published BLEU and FLOPs of a system, as the last cells of its row.
-void add_published(const PaperRecord& paper, std::vector<std::string>& cells) {
-  cells.push_back(
-      if_any(paper.scores[Metric::bleu], [](double v) { return decimal(v, kScoreDecimals); }));
-  cells.push_back(if_any(paper.flops, [](double v) { return format("%.1e", v); }));
+void add_published(const PaperResults& paper, std::vector<std::string>& cells) {
+  const double bleu = paper.scores[Metric::bleu];
+  cells.push_back(if_known(bleu, decimal(bleu, kScoreDecimals)));
+  cells.push_back(if_known(paper.flops, format("%.1e", paper.flops)));
 }
 
 std::vector<std::string> cost_cells(const RowRecord& row) {
-  const double flops = row.mean([](const RunRecord& run) { return run.flops; });
-  const double memory = row.mean([](const RunRecord& run) { return run.peak_memory; });
+  const double flops = row.mean([](const RunResult& run) { return run.flops; });
+  const double memory = row.mean([](const RunResult& run) { return run.peak_memory; });
   std::set<std::string> machines;
   for (const RunRecord& run : row.runs) {
     if (run.is_finished()) machines.insert(machine_of(run));
   }
   std::vector<std::string> cells = {row.name, if_known(flops, format("%.2e", flops))};
   if (machines.size() < 2) {
-    const double seconds = row.mean([](const RunRecord& run) { return run.seconds; });
-    const double speed = row.mean([](const RunRecord& run) { return run.tokens_per_second; });
-    const double rate = row.mean([](const RunRecord& run) { return run.flops / run.seconds; });
+    const double seconds = row.mean([](const RunResult& run) { return run.seconds; });
+    const double speed = row.mean([](const RunResult& run) { return run.tokens_per_second; });
+    const double rate = row.mean([](const RunResult& run) { return run.flops / run.seconds; });
     const double share =
-        row.mean([](const RunRecord& run) { return run.flops / run.seconds / run.peak_flops; });
+        row.mean([](const RunResult& run) { return run.flops / run.seconds / run.peak_flops; });
     cells.push_back(if_known(seconds, decimal(seconds / 60, 1)));
     cells.push_back(if_known(speed, decimal(speed, 0)));
     cells.push_back(if_known(rate, decimal(rate / 1e9, 0)));
@@ -92,13 +88,19 @@ Table runs_table(const SweepResults& results) {
     add(metric.key,
         [&](const RunRecord& run) { return if_any(run.scores[metric.metric], full_text); });
   }
-  add("parameters", [](const RunRecord& run) { return std::to_string(run.parameters); });
-  add("target_tokens", [](const RunRecord& run) { return std::to_string(run.target_tokens); });
-  add("seconds", [](const RunRecord& run) { return full_text(run.seconds); });
-  add("tokens_per_second", [](const RunRecord& run) { return full_text(run.tokens_per_second); });
-  add("flops", [](const RunRecord& run) { return full_text(run.flops); });
-  add("peak_flops", [](const RunRecord& run) { return full_text(run.peak_flops); });
-  add("peak_memory", [](const RunRecord& run) { return std::to_string(run.peak_memory); });
+  const auto add_count = [&](const char* key, int64_t RunResult::*count) {
+    add(key, [&, count](const RunRecord& run) { return std::to_string(run.result.*count); });
+  };
+  const auto add_number = [&](const char* key, double RunResult::*number) {
+    add(key, [&, number](const RunRecord& run) { return full_text(run.result.*number); });
+  };
+  add_count("parameters", &RunResult::parameters);
+  add_count("target_tokens", &RunResult::target_tokens);
+  add_number("seconds", &RunResult::seconds);
+  add_number("tokens_per_second", &RunResult::tokens_per_second);
+  add_number("flops", &RunResult::flops);
+  add_number("peak_flops", &RunResult::peak_flops);
+  add_count("peak_memory", &RunResult::peak_memory);
   for (const std::string& fact : facts) {
     if (fact == "seed") continue;
     add(fact, [&](const RunRecord& run) { return fact_of(run, fact); });
@@ -136,14 +138,14 @@ Table cost_table(const SweepResults& results) {
   const size_t own = table.columns.size();
   const bool published = !results.published.empty() ||
                          std::any_of(results.rows.begin(), results.rows.end(),
-                                     [](const RowRecord& row) { return row.paper.flops; });
+                                     [](const RowRecord& row) { return row.paper.flops > 0; });
   if (published) table.columns.push_back({"paper_bleu", "published BLEU"});
   if (published) table.columns.push_back({"paper_flops", "published FLOPs"});
   for (const RowRecord& row : results.rows) {
     table.rows.push_back(cost_cells(row));
     if (published) add_published(row.paper, table.rows.back());
   }
-  for (const PublishedRecord& system : results.published) {
+  for (const PublishedSystem& system : results.published) {
     std::vector<std::string> cells(own);
     cells.front() = system.name;
     add_published(system.paper, cells);

@@ -155,4 +155,8 @@ std::string full_text(double value) {
   return format("%.17g", value);
 }
 
+std::string if_known(double value, const std::string& text) {
+  return std::isfinite(value) && value > 0 ? text : "";
+}
+
 }  // namespace attn

@@ -46,6 +46,9 @@ std::string p_text(double p_value);
 /// In full precision.
 std::string full_text(double value);
 
+/// The text of a value, or "" if that is not finite and above 0: unknown.
+std::string if_known(double value, const std::string& text);
+
 /// print(*value), or "" without a value.
 template <class Value, class Print>
 std::string if_any(const std::optional<Value>& value, Print print) {

@@ -56,16 +56,16 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2807,
+    "base": 2654,
     "kernels": 8359,
     "kernels/cuda": 1800,
     "model": 6613,
-    "data": 6081,
+    "data": 6079,
     "train": 4642,
-    "eval": 6941,
-    "report": 1855,
-    "app": 11119,
-    "tests": 19141,
+    "eval": 6913,
+    "report": 1983,
+    "app": 10733,
+    "tests": 19102,
     "run": 219,
 }
 PYTHON_BUDGET = 11545  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks

@@ -105,7 +105,7 @@ elif [ "${CI:-}" = true ]; then
 else
   printf 'lint: no python3 here: the syntax, ends and lengths of files are not checked\n'
 fi
-for file in run .ci/run tools/lint.sh; do
+for file in run .ci/run tools/lint.sh tools/demo; do
   bash -n "$file" || complain "$file: not valid bash"
 done
 

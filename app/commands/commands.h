@@ -16,7 +16,6 @@ struct Context;
 /// Each adds its subcommand with options and examples. The callback runs it and prints to stdout;
 /// it throws ConfigError for options that do not go together and DataError, naming file and line,
 /// for files. `context` must outlive `app`.
-void add_demo_command(CLI::App& app, Context& context);
 void add_train_command(CLI::App& app, Context& context);
 void add_translate_command(CLI::App& app, const Context& context);
 void add_parse_command(CLI::App& app, const Context& context);

@@ -24,11 +24,13 @@
 namespace attn {
 namespace {
 
-// The enum value of a name checked by the command line.
+// Adds an option whose choices are the names of an enum.
 template <class E>
-E enum_value(const std::string& name) {
-  if (const std::optional<E> value = enum_named<E>(name)) return *value;
-  throw ConfigError(name + ": not a choice");
+void add_choice(CLI::App* command, const std::string& name, E& value, const std::string& about) {
+  const auto set = [&value](const std::string& word) { value = *enum_named<E>(word); };
+  command->add_option_function<std::string>(name, set, about)
+      ->check(CLI::IsMember(enum_choices<E>()))
+      ->default_str(std::string(enum_name(value)));
 }
 
 // The options of all metrics, of which a command sets those of its own.
@@ -36,8 +38,6 @@ struct ScoreArguments {
   std::string hypotheses;  // "-" is standard input
   std::vector<std::string> references;
   std::string metric;  // "bleu", "chrf" or "ter"
-  std::string tokenizer{enum_name(BleuOptions{}.tokenizer)};
-  std::string smoothing{enum_name(BleuOptions{}.smoothing)};
   BleuOptions bleu;
   ChrfOptions chrf;
   TerOptions ter;
@@ -175,9 +175,7 @@ void print_score(const ScoreArguments& arguments, const Options& options,
   if (resampled) print_resampled(*resampled);
 }
 
-void score_text(ScoreArguments arguments) {
-  arguments.bleu.tokenizer = enum_value<BleuTokenizer>(arguments.tokenizer);
-  arguments.bleu.smoothing = enum_value<BleuSmoothing>(arguments.smoothing);
+void score_text(const ScoreArguments& arguments) {
   arguments.bleu.validate();
   arguments.chrf.validate();
   const TerOptions& ter = arguments.ter;
@@ -227,18 +225,15 @@ void add_bleu(CLI::App& score) {
       "  attn score bleu out.tok ref.tok --tokenize none --smooth none       as multi-bleu\n"
       "  attn score bleu out.tok ref.tok --tokenize compound --smooth none   as the 2017 paper",
       arguments);
-  bleu->add_option("--tokenize", arguments->tokenizer,
-                   "Tokenizer; none and compound expect tokenized text")
-      ->check(CLI::IsMember(enum_choices<BleuTokenizer>()))
-      ->capture_default_str();
+  BleuOptions& options = arguments->bleu;
+  add_choice(bleu, "--tokenize", options.tokenizer,
+             "Tokenizer; none and compound expect tokenized text");
   bleu->add_flag("--force", arguments->force, "No warning about text that looks tokenized");
-  bleu->add_option("--smooth", arguments->smoothing, "Smoothing of n-gram orders without matches")
-      ->check(CLI::IsMember(enum_choices<BleuSmoothing>()))
-      ->capture_default_str();
-  bleu->add_option("--smooth-value", arguments->bleu.smoothing_value,
+  add_choice(bleu, "--smooth", options.smoothing, "Smoothing of n-gram orders without matches");
+  bleu->add_option("--smooth-value", options.smoothing_value,
                    "Value of floor (default 0.1) and add-k (default 1)");
-  bleu->add_flag("--lowercase", arguments->bleu.lowercase, "Ignore case");
-  bleu->add_flag("--effective-order", arguments->bleu.effective_order,
+  bleu->add_flag("--lowercase", options.lowercase, "Ignore case");
+  bleu->add_flag("--effective-order", options.effective_order,
                  "Ignore n-gram orders longer than the text");
 }
 

@@ -3,8 +3,11 @@
 #include <unistd.h>
 #include <cerrno>
 #include <cmath>
+#include <condition_variable>
 #include <cstdlib>
 #include <iostream>
+#include <mutex>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +22,26 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr Seconds kFirstDrawn{1.0}, kRedraw{0.5};
 constexpr Seconds kFirstLogged{60.0}, kLogEvery{300.0};
+
+void show_until(const std::stop_token& stop, const ProgressSource& source) {
+  const bool terminal = draws_on_stderr();
+  const auto begin = Clock::now();
+  Seconds wait = terminal ? kFirstDrawn : kFirstLogged;
+  bool drawn = false;
+  std::mutex mutex;
+  std::condition_variable_any ended;
+  std::unique_lock lock(mutex);
+  while (true) {
+    ended.wait_for(lock, stop, wait, [] { return false; });
+    if (stop.stop_requested()) break;
+    const std::string text = progress_text(source, source.done ? source.done() : 0,
+                                           Seconds(Clock::now() - begin).count());
+    std::cerr << (terminal ? "\r\033[K" : "") << text << (terminal ? "" : "\n") << std::flush;
+    drawn = terminal;
+    wait = terminal ? kRedraw : kLogEvery;
+  }
+  if (drawn) std::cerr << "\r\033[K" << std::flush;
+}
 
 }  // namespace
 
@@ -37,34 +60,10 @@ bool output_is_hidden() {
   return isatty(STDOUT_FILENO) == 0;
 }
 
-ProgressLine::ProgressLine(ProgressSource source, bool shown) : source_(std::move(source)) {
-  if (shown) thread_ = std::thread([this] { run(); });
-}
-
-ProgressLine::~ProgressLine() {
-  if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(mutex_);
-    end_ = true;
-  }
-  ended_.notify_all();
-  thread_.join();
-}
-
-void ProgressLine::run() {
-  const bool terminal = draws_on_stderr();
-  const auto begin = Clock::now();
-  Seconds wait = terminal ? kFirstDrawn : kFirstLogged;
-  bool drawn = false;
-  std::unique_lock lock(mutex_);
-  while (!ended_.wait_for(lock, wait, [this] { return end_; })) {
-    const std::string text = progress_text(source_, source_.done ? source_.done() : 0,
-                                           Seconds(Clock::now() - begin).count());
-    std::cerr << (terminal ? "\r\033[K" : "") << text << (terminal ? "" : "\n") << std::flush;
-    drawn = terminal;
-    wait = terminal ? kRedraw : kLogEvery;
-  }
-  if (drawn) std::cerr << "\r\033[K" << std::flush;
+ProgressLine::ProgressLine(ProgressSource source, bool shown) {
+  if (!shown) return;
+  thread_ = std::jthread(
+      [source = std::move(source)](const std::stop_token& stop) { show_until(stop, source); });
 }
 
 std::string duration_text(double seconds) {

@@ -3,12 +3,10 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <thread>
 
@@ -31,18 +29,9 @@ std::string progress_text(const ProgressSource& source, int64_t done, double sec
 class ProgressLine {
  public:
   explicit ProgressLine(ProgressSource source, bool shown = true);
-  ~ProgressLine();
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
 
  private:
-  void run();
-
-  ProgressSource source_;
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool end_ = false;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 /// Whether a command that writes to stdout should show progress: false if stdout is a terminal.

@@ -30,22 +30,6 @@ bool is_below(std::string_view path, std::span<const std::string_view> places) {
                      [&](std::string_view place) { return is_within(path, place); });
 }
 
-// The options that decide which weights are trained, as JSON.
-std::string training_text(const Experiment& experiment) {
-  Json json = write_config(experiment);
-  const auto erase = [&](std::span<const std::string_view> paths) {
-    for (const std::string_view path : paths) {
-      const size_t dot = path.find('.');
-      Json& section = dot == path.npos ? json : json.at(std::string(path.substr(0, dot)));
-      section.erase(std::string(path.substr(dot == path.npos ? 0 : dot + 1)));
-    }
-  };
-  erase(kHousekeeping);
-  erase(kEvaluation);
-  erase(kBesideTraining);
-  return json.dump();
-}
-
 std::string join(const std::string& place, const std::string& key) {
   return place.empty() ? key : place + "." + key;
 }
@@ -112,15 +96,19 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
   return paths;
 }
 
-std::vector<size_t> first_equivalent_runs(std::span<const Experiment> configs) {
-  std::map<std::string, size_t> first;
-  std::vector<size_t> first_equivalent;
-  for (size_t i = 0; i < configs.size(); ++i) {
-    // With early stopping the evaluation decides how long the run is.
-    const bool own = configs[i].train.patience > 0;
-    first_equivalent.push_back(own ? i : first.emplace(training_text(configs[i]), i).first->second);
-  }
-  return first_equivalent;
+std::string training_text(const Experiment& experiment) {
+  Json json = write_config(experiment);
+  const auto erase = [&](std::span<const std::string_view> paths) {
+    for (const std::string_view path : paths) {
+      const size_t dot = path.find('.');
+      Json& section = dot == path.npos ? json : json.at(std::string(path.substr(0, dot)));
+      section.erase(std::string(path.substr(dot == path.npos ? 0 : dot + 1)));
+    }
+  };
+  erase(kHousekeeping);
+  erase(kBesideTraining);
+  if (experiment.train.patience == 0) erase(kEvaluation);
+  return json.dump();
 }
 
 void require_resumable(const std::filesystem::path& run, const Experiment& before,

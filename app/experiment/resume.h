@@ -24,9 +24,9 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
 /// Paths of differences that change the results of a finished run, including evaluation.
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now);
 
-/// For each config, the first one whose run with the same seed trains the same weights: itself,
-/// unless an earlier one differs only in search, evaluation or the averaged checkpoints.
-std::vector<size_t> first_equivalent_runs(std::span<const Experiment> configs);
+/// The options that decide which weights a run trains, as JSON: without those of search, evaluation
+/// and the averaged checkpoints, unless early stopping depends on them.
+std::string training_text(const Experiment& experiment);
 
 /// Throws ConfigError if the run's config, `before`, differs from `now` in an option that changes
 /// the updates and is not among `changes`. Its tokenizers may differ before the first

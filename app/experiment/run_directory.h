@@ -67,13 +67,11 @@ class RunDirectory : public ModelDirectory {
   static std::string output_name(const std::string& evaluator, int64_t step) {
     return "eval/" + evaluator + "-" + std::to_string(step) + ".txt";
   }
-  /// Its path, and that of an evaluation without a step: RUN/eval/valid.txt.
   std::filesystem::path output(const std::string& evaluator, int64_t step) const {
     return path() / output_name(evaluator, step);
   }
-  std::filesystem::path output(const std::string& evaluator) const {
-    return path() / "eval" / (evaluator + ".txt");
-  }
+  /// The folder of all of them.
+  std::filesystem::path outputs() const { return path() / "eval"; }
 
   /// Whether it has a config, a result or a checkpoint, even an incomplete one.
   bool has_run() const { return has_config() || has_trained(); }

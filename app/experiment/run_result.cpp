@@ -63,13 +63,6 @@ std::optional<std::string> logged_failure(const fs::path& log) {
 
 }  // namespace
 
-std::optional<double> RunResult::score(const std::string& evaluator, const std::string& key) const {
-  const auto found = results.find(evaluator);
-  if (found == results.end()) return {};
-  const auto value = found->second.values.find(key);
-  return value == found->second.values.end() ? std::nullopt : std::optional(value->second);
-}
-
 void write_result(const RunDirectory& run, const RunResult& result) {
   write_file_atomically(run.result(), write_config(result).dump(2) + "\n");
 }

@@ -3,7 +3,6 @@
 // failed.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -13,6 +12,7 @@
 
 #include "app/experiment/run_directory.h"
 #include "base/json_config.h"
+#include "report/results.h"
 #include "train/config.h"
 
 namespace attn {
@@ -28,80 +28,18 @@ inline constexpr const char* kThreads = "threads";
 inline constexpr const char* kPrecision = "precision";
 inline constexpr const char* kRowStep = "row_step";
 
-/// Key in run.json and result.json: the fast paths that were off because their formula was edited.
+/// Key in run.json, as in result.json: the fast paths that were off because their formula was
+/// edited.
 inline constexpr const char* kAsRead = "as_read";
 
 /// Key in run.json: changes_at() of each `attn train --resume --change`.
 inline constexpr const char* kChanges = "changes";
-
-/// How training ended: at train.steps, by early stopping (train.patience), or with weights that are
-/// worse than none.
-enum class RunEnd { steps, patience, diverged };
-template <>
-struct EnumNames<RunEnd> {
-  static constexpr auto values = std::to_array<EnumName<RunEnd>>(
-      {{RunEnd::steps, "steps"}, {RunEnd::patience, "patience"}, {RunEnd::diverged, "diverged"}});
-};
 
 /// What to do about a run that diverged: its perplexity is not finite, or more than 20,000 times
 /// that of a uniform guess.
 inline constexpr const char* kDivergedRemedy =
     "train a new run (--run) with a lower train.learning_rate, a longer train.warmup or "
     "train.clip_norm";
-
-/// Final result of an evaluator.
-struct EvaluatorResult {
-  std::map<std::string, double> values;  ///< "ppl", "bleu" …
-  std::string signature;                 ///< signature of BLEU or F1
-  std::string output;                    ///< file of translations or trees, relative to the run
-  std::string text;                      ///< evaluation_key() of what was scored
-
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit) {
-    visit("values", self.values, "scores by name");
-    visit("signature", self.signature, "signature of the score");
-    visit("output", self.output, "file of the outputs, relative to the run");
-    visit("text", self.text, "hash of the evaluation text");
-  }
-  bool operator==(const EvaluatorResult&) const = default;
-};
-
-struct RunResult {
-  int64_t step = 0;
-  RunEnd end = RunEnd::steps;
-  int64_t parameters = 0;
-  int64_t target_tokens = 0;
-  double seconds = 0.0;
-  double tokens_per_second = 0.0;
-  double flops = 0.0;
-  double peak_flops = 0.0;
-  int64_t peak_memory = 0;
-  std::vector<std::string> as_read;
-  std::map<std::string, EvaluatorResult> results;
-
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit) {
-    visit("step", self.step, "number of updates");
-    visit("end", self.end, "how training ended: at train.steps, by train.patience, or diverged");
-    visit("parameters", self.parameters, "trainable parameters");
-    visit("target_tokens", self.target_tokens, "target tokens trained on, over all epochs");
-    visit("seconds", self.seconds, "training time, without evaluation and checkpoints");
-    visit("tokens_per_second", self.tokens_per_second, "target tokens per second");
-    visit("flops", self.flops,
-          "training FLOPs in closed form: three times the forward pass per update");
-    visit("peak_flops", self.peak_flops,
-          "peak FLOP/s of a large matrix product on this machine, with these threads");
-    visit("peak_memory", self.peak_memory,
-          "peak memory of the last process in bytes (resident, or GPU)");
-    visit(kAsRead, self.as_read,
-          "fast paths that were off because their formulas were edited (docs/howto/formula.md)");
-    visit("results", self.results, "final results, by evaluator");
-  }
-  bool operator==(const RunResult&) const = default;
-
-  /// The score `key` of an evaluator, if the run has it.
-  std::optional<double> score(const std::string& evaluator, const std::string& key) const;
-};
 
 /// Throws DataError.
 void write_result(const RunDirectory& run, const RunResult& result);

@@ -74,11 +74,11 @@ EvaluationResult TrainingRun::score(const Evaluator& evaluator) {
 
 void TrainingRun::log_scores(const char* kind, const Evaluator& evaluator,
                              const EvaluationResult& result, double seconds, bool best) {
-  std::vector<MetricField> fields = {{"step", step()}, {"name", evaluator.name()}};
-  for (const auto& [key, value] : result.values) fields.emplace_back(key, value);
-  if (!result.signature.empty()) fields.emplace_back("signature", result.signature);
-  fields.emplace_back("text", evaluator.text_key());
-  fields.emplace_back("eval_seconds", seconds);
+  Json fields = {{"step", step()}, {"name", evaluator.name()}};
+  for (const auto& [key, value] : result.values) fields[key] = value;
+  if (!result.signature.empty()) fields["signature"] = result.signature;
+  fields["text"] = evaluator.text_key();
+  fields["eval_seconds"] = seconds;
   metrics_->write(kind, fields);
   if (const auto* config = find_evaluator(experiment_, evaluator.name())) {
     count_scoring(*config, experiment_.data, evaluator.text_key(), directory_, step());
@@ -271,20 +271,20 @@ void TrainingRun::write_result_file() {
 
 void TrainingRun::log_interval(const TrainingInterval& interval) {
   progress_->log(progress_->text(interval));
-  std::vector<MetricField> fields = {{"step", interval.step},
-                                     {"epoch", trainer_->state.stream.epoch},
-                                     {"loss", interval.loss},
-                                     {"ppl", interval.perplexity},
-                                     {"learning_rate", interval.learning_rate},
-                                     {"gradient_norm", interval.gradient_norm},
-                                     {"target_tokens", trainer_->state.target_tokens},
-                                     {"tokens_per_second", interval.tokens_per_second},
-                                     {"seconds", interval.seconds}};
+  Json fields = {{"step", interval.step},
+                 {"epoch", trainer_->state.stream.epoch},
+                 {"loss", interval.loss},
+                 {"ppl", interval.perplexity},
+                 {"learning_rate", interval.learning_rate},
+                 {"gradient_norm", interval.gradient_norm},
+                 {"target_tokens", trainer_->state.target_tokens},
+                 {"tokens_per_second", interval.tokens_per_second},
+                 {"seconds", interval.seconds}};
   if (world_.size() > 1) {
     const Traffic traffic = world_.take_traffic();
     const double updates = static_cast<double>(interval.updates);
-    fields.emplace_back("sent_bytes", static_cast<double>(traffic.sent_bytes) / updates);
-    fields.emplace_back("communication_seconds", traffic.seconds / updates);
+    fields["sent_bytes"] = static_cast<double>(traffic.sent_bytes) / updates;
+    fields["communication_seconds"] = traffic.seconds / updates;
   }
   metrics_->write("train", fields);
 }

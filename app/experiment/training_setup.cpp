@@ -60,7 +60,7 @@ void rename_corrupt_checkpoints(const fs::path& checkpoints, int64_t newest_vali
 void remove_all_leftovers(const RunDirectory& run, const fs::path& cache) {
   using std::chrono::hours;
   remove_leftovers(run.checkpoints(), hours(0));  // written under the run's lock alone
-  remove_leftovers(run.output("").parent_path(), hours(0));
+  remove_leftovers(run.outputs(), hours(0));
   for (const StoredCheckpoint& checkpoint : list_checkpoints(run.checkpoints())) {
     remove_leftovers(checkpoint.path, hours(0));
   }

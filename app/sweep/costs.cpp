@@ -5,7 +5,6 @@
 #include <csignal>
 #include <filesystem>
 #include <iostream>
-#include <numeric>
 
 #include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
@@ -58,8 +57,8 @@ bool disagrees(const PlannedRow& row, int64_t vocabulary) {
 
 std::string differences(const PlannedRow& row) {
   constexpr size_t kMaxValueLength = 24;
-  const auto values = values_by_path(write_config(row.experiment));
-  std::string text = row.change ? row.change->label : "";
+  const auto values = values_by_path(row.config);
+  std::string text = row.change.label();
   for (const std::string& path : row.changed) {
     const auto value = values.find(path);
     text += text.empty() ? "" : "  ";
@@ -114,12 +113,12 @@ void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost
                   int64_t jobs) {
   double flops = 0.0;
   std::vector<double> seconds, unfinished;
-  for (const size_t i : start_order(plan)) {
-    const auto& cost = costs[plan.runs[i].row];
+  for (const PlannedRun& run : plan.runs) {
+    const auto& cost = costs[run.row];
     if (!cost) continue;
     flops += cost->flops;
     seconds.push_back(cost->seconds);
-    if (!plan.runs[i].finished) unfinished.push_back(cost->seconds);
+    if (!run.finished) unfinished.push_back(cost->seconds);
   }
   std::cout << plan.runs.size() << " runs";
   if (flops > 0) {
@@ -259,25 +258,6 @@ int64_t jobs_on_gpus(const SweepPlan& plan, const SweepMachine& machine, double 
   return jobs;
 }
 
-std::vector<size_t> start_order(const SweepPlan& plan) {
-  // The seed's number within its row: runs of a row are in the order of their seeds.
-  std::vector<size_t> seed(plan.runs.size()), seeds(plan.rows.size(), 0);
-  std::vector<double> flops;
-  for (size_t i = 0; i < plan.runs.size(); ++i) {
-    seed[i] = seeds[plan.runs[i].row]++;
-    const Experiment& experiment = plan.runs[i].experiment;
-    const int64_t vocabulary = experiment.data.vocab_size;
-    flops.push_back(static_cast<double>(experiment.train.steps) *
-                    update_flops(experiment, {vocabulary, vocabulary}));
-  }
-  std::vector<size_t> order(plan.runs.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return seed[a] != seed[b] ? seed[a] < seed[b] : flops[a] > flops[b];
-  });
-  return order;
-}
-
 void check_parameters(const SweepPlan& plan) {
   std::string list;
   for (const PlannedRow& row : plan.rows) {
@@ -287,7 +267,7 @@ void check_parameters(const SweepPlan& plan) {
                               millions_at(row, plan.file.paper_vocabulary), row.paper.params_m);
   }
   if (list.empty()) return;
-  throw ConfigError(plan.source.string() + ": parameters differ from the paper's: " + list +
+  throw ConfigError(plan.source + ": parameters differ from the paper's: " + list +
                     "; correct the row, or explain it in paper.params_note");
 }
 

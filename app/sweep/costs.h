@@ -1,5 +1,5 @@
 // Estimated costs of a sweep's rows: the first one is trained for some seconds, the others are
-// scaled by their FLOPs. Order and duration of its runs.
+// scaled by their FLOPs.
 #pragma once
 
 #include <cstdint>
@@ -80,11 +80,6 @@ int64_t jobs_that_fit(double device_memory, double largest, int64_t gpus, int64_
 /// The same for a sweep, whose first row is trained for some seconds; one on each GPU if it cannot
 /// be trained.
 int64_t jobs_on_gpus(const SweepPlan& plan, const SweepMachine& machine, double seconds);
-
-/// Indices into plan.runs in the order in which they start. Seeds keep their order, so that an
-/// interrupted sweep has the same seeds for every row; within a seed, the longest run starts first
-/// (LPT, by FLOPs in closed form), which shortens the makespan.
-std::vector<size_t> start_order(const SweepPlan& plan);
 
 /// Throws ConfigError naming the rows whose number of parameters, with a vocabulary of
 /// paper_vocabulary tokens, differs from the paper's by more than rounding. Without

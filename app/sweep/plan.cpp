@@ -34,9 +34,12 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
     }
     return Json{{"base", files}};
   };
-  std::vector<Json> patches = {merged({file.base}, file.patch), file.set,
-                               merged({}, row.row.patch)};
-  patches.insert(patches.end(), row.patches.begin(), row.patches.end());
+  const std::vector<Json> patches = {merged({file.base}, file.patch),
+                                     file.set,
+                                     merged({}, row.row.patch),
+                                     row.tags,
+                                     row.row.set,
+                                     row.values};
   return resolve_experiment(patches, place_of(request, row), folder, request.assignments);
 }
 
@@ -45,17 +48,15 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
 void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRow>& rows) {
   for (const Assignment& assignment : request.assignments) {
     const std::string section = assigned_section(assignment);
+    const std::string& target = section.empty() ? assignment.path : section;
     for (const ExpandedRow& row : rows) {
-      if (!section.empty() && row.row.set.contains(section)) {
-        throw ConfigError("--set " + assignment.text + ": resets " + section + ", of which row " +
-                          row.row.name + " sets options; leave it out, or change the row");
-      }
-      for (const auto& [varied, values] : row.row.grid.items()) {
-        const bool same = is_within(assignment.path, varied) || is_within(varied, assignment.path);
-        if (!same && (section.empty() || !varied.starts_with(section + "."))) continue;
-        throw ConfigError("--set " + assignment.text + ": row " + row.row.name +
-                          " is named by its " + varied +
-                          ", which its grid varies; leave it out, or change the grid");
+      std::vector<std::string> varied;
+      for (const auto& [path, values] : row.row.grid.items()) varied.push_back(path);
+      if (row.row.set.contains(section)) varied.push_back(section);
+      for (const std::string& path : varied) {
+        if (!is_within(target, path) && !is_within(path, target)) continue;
+        throw ConfigError("--set " + assignment.text + ": row " + row.row.name + " sets " + path +
+                          " itself; leave it out, or change the row");
       }
     }
   }
@@ -104,10 +105,10 @@ std::string command_of(const SweepRequest& request) {
 
 // Reads the file into the plan; returns its rows.
 std::vector<ExpandedRow> read_rows(SweepPlan& plan) {
-  const std::string name = plan.source.string();
+  const std::string& name = plan.source;
   try {
-    require_input(plan.source, {InputKind::sweep});
-    read_config(plan.file, parse_json(read_file(plan.source), name));
+    require_input(name, {InputKind::sweep});
+    read_config(plan.file, parse_json(read_file(name), name));
     plan.file.validate();
     return expand_rows(plan.file);
   } catch (const UnknownKey& error) {
@@ -118,23 +119,26 @@ std::vector<ExpandedRow> read_rows(SweepPlan& plan) {
   }
 }
 
-// The change of the program that a row names by a path relative to `folder`.
-std::optional<ProgramChange> change_of(const SweepRow& row, const fs::path& folder) {
-  if (row.diff.empty() && row.binary.empty()) return {};
-  ProgramChange change{.is_diff = row.binary.empty()};
-  change.file = folder / (change.is_diff ? row.diff : row.binary);
-  change.label = (change.is_diff ? "diff " : "binary ") + change.file.filename().string();
-  if (change.is_diff) {
-    change.record = read_file(change.file);
-    return change;
+// Sets the program of a row that names a diff or a binary, by a path relative to `folder`.
+void set_program(PlannedRow& planned, const SweepRow& row, const fs::path& folder) {
+  if (row.diff.empty() && row.binary.empty()) return;
+  ProgramChange& change = planned.change;
+  planned.program = folder / (row.diff + row.binary);
+  change.file = planned.program.filename().string();
+  if (!row.diff.empty()) {
+    change.kind = "diff";
+    change.record = read_file(planned.program);
+  } else {
+    change.kind = "binary";
+    planned.program = fs::absolute(planned.program).lexically_normal();
+    const std::string program = planned.program.string();
+    const auto [failed, text] = output_of(shell_quoted(program) + " --version");
+    if (failed != 0 || !text.starts_with("attn ")) {
+      throw ConfigError(program + " --version: not a build of attn: " + text);
+    }
+    change.record = text + "\nhash " + to_hex(hash_file(program)) + "\n";
   }
-  change.file = fs::absolute(change.file).lexically_normal();
-  const auto [failed, text] = output_of(shell_quoted(change.file.string()) + " --version");
-  if (failed != 0 || !text.starts_with("attn ")) {
-    throw ConfigError(change.file.string() + " --version: not a build of attn: " + text);
-  }
-  change.record = text + "\nhash " + to_hex(hash_file(change.file)) + "\n";
-  return change;
+  change.hash = to_hex(hash_text(change.record));
 }
 
 // The run of a row with its k-th seed, from 0.
@@ -143,7 +147,7 @@ PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k) {
   run.experiment.seed += k;
   run.name = plan.rows[row].name + "/seed-" + std::to_string(run.experiment.seed);
   run.directory = plan.directory / run.name;
-  if (const auto& change = plan.rows[row].change) run.change = change->record;
+  run.change = plan.rows[row].change.record;
   return run;
 }
 
@@ -171,9 +175,9 @@ SweepMetrics chosen_metrics(const Experiment& experiment, const SweepMetrics& ch
 }
 
 void plan_runs(SweepPlan& plan) {
-  const Json first = write_config(plan.rows.front().experiment);
   for (PlannedRow& row : plan.rows) {
-    row.changed = changed_paths(first, write_config(row.experiment), schema_of<Experiment>());
+    row.config = write_config(row.experiment);
+    row.changed = changed_paths(plan.rows.front().config, row.config, schema_of<Experiment>());
     std::erase(row.changed, "about");
   }
   plan.runs.clear();
@@ -191,7 +195,7 @@ void plan_runs(SweepPlan& plan) {
 
 SweepPlan plan_sweep(const SweepRequest& request) {
   SweepPlan plan;
-  plan.source = request.file;
+  plan.source = request.file.string();
   plan.directory =
       request.directory.empty() ? fs::path("runs") / request.file.stem() : request.directory;
   plan.collection = request.collection;
@@ -200,19 +204,19 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   const std::vector<ExpandedRow> rows = read_rows(plan);
   require_rows_kept(request, rows);
   for (const ExpandedRow& row : rows) {
-    const int64_t in_file = row.row.seeds > 0 ? row.row.seeds : plan.file.seeds;
-    plan.rows.push_back({.name = row.row.name,
-                         .about = row.row.about,
-                         .group = row.row.group,
-                         .baseline = row.baseline,
-                         .paper = row.row.paper,
-                         .experiment = resolve_row(request, plan.file, row),
-                         .changed = {},
-                         .change = change_of(row.row, request.file.parent_path()),
-                         .seeds = request.seeds > 0 ? request.seeds : in_file});
+    PlannedRow& planned = plan.rows.emplace_back();
+    planned.name = row.row.name;
+    planned.about = row.row.about;
+    planned.group = row.row.group;
+    planned.baseline = row.baseline;
+    planned.seeds = row.row.seeds > 0 ? row.row.seeds : plan.file.seeds;
+    if (request.seeds > 0) planned.seeds = request.seeds;
+    planned.paper = row.row.paper;
+    planned.experiment = resolve_row(request, plan.file, row);
+    set_program(planned, row.row, request.file.parent_path());
   }
   plan.metrics =
-      chosen_metrics(plan.rows.front().experiment, plan.file.metrics, plan.source.string() + ": ");
+      chosen_metrics(plan.rows.front().experiment, plan.file.metrics, plan.source + ": ");
   select(plan.rows, request.only);
   plan_runs(plan);
   return plan;

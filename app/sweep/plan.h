@@ -14,27 +14,11 @@ namespace attn {
 
 struct Context;
 
-/// Another program than the sweep's own, which trains a row: a build of its commit with a diff
-/// (cmake/ChangedProgram.cmake), or a binary that the user has built.
-struct ProgramChange {
-  std::string label;           ///< "diff sigmoid.diff"
-  std::filesystem::path file;  ///< the diff, or the binary
-  std::string record;          ///< RUN/change.txt: the diff, or version and hash of the binary
-  bool is_diff = false;
-};
-
 /// One row, resolved.
-struct PlannedRow {
-  std::string name;
-  std::string about;
-  std::string group;
-  size_t baseline = 0;  ///< the row that it is compared with
-  PaperResults paper;
-  Experiment experiment;                ///< with its first seed
-  std::vector<std::string> changed;     ///< paths in which it differs from the first row
-  std::optional<ProgramChange> change;  ///< of the program; std::nullopt: the sweep's own
-  bool selected = true;                 ///< selected by --only
-  int64_t seeds = 1;                    ///< runs planned for it
+struct PlannedRow : RowPlan {
+  Experiment experiment;          ///< of the row's config, with its first seed
+  std::filesystem::path program;  ///< its diff (cmake/ChangedProgram.cmake) or binary; empty: none
+  bool selected = true;           ///< selected by --only
 };
 
 /// One run.
@@ -53,20 +37,34 @@ struct PlannedRun {
   std::filesystem::path log() const { return std::filesystem::path(directory) += ".log"; }
 };
 
+/// Its fields are SWEEP/sweep.json, which the report reads.
 struct SweepPlan {
-  std::filesystem::path source;     ///< the sweep file
+  std::string source;               ///< path of the sweep file
+  std::string command;              ///< trains all rows
+  SweepMetrics metrics;             ///< with the defaults filled in
+  std::vector<std::string> tuning;  ///< what the trials have chosen, for the report
+  std::vector<PlannedRow> rows;
+  SweepFile file;
   std::filesystem::path directory;  ///< output directory
+  std::string source_from_here;     ///< path of the sweep file from the directory
   /// Finished runs are taken from it and added to it (app/sweep/status.cpp); empty: none.
   std::filesystem::path collection;
-  std::string command;  ///< trains all rows
-  SweepFile file;
-  SweepMetrics metrics;  ///< with the defaults filled in
-  std::vector<PlannedRow> rows;
   /// Runs of the selected rows: the first seed of all rows, then the second seed of all, so that an
   /// interrupted sweep has the same seeds for every row.
   std::vector<PlannedRun> runs;
-  Json tuning_grid;                 ///< of trials
-  std::vector<std::string> tuning;  ///< what the trials have chosen, for the report
+  Json tuning_grid;  ///< of trials
+
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("source", self.source, "path of the sweep file");
+    visit("source_from_here", self.source_from_here, "the same from the sweep directory");
+    visit("command", self.command, "trains all rows");
+    visit("about", self.file.about, "free text");
+    visit("published", self.file.published, "systems with published results only");
+    visit("metrics", self.metrics, "evaluators to report");
+    visit("tuning", self.tuning, "what the trials have chosen");
+    visit("rows", self.rows, "the rows, with their configs");
+  }
 };
 
 /// The file in a sweep directory that caches the hashes of its texts (TextHashes).
@@ -116,7 +114,8 @@ SweepPlan plan_sweep(const SweepRequest& request);
 SweepMetrics chosen_metrics(const Experiment& experiment, const SweepMetrics& chosen,
                             const std::string& place);
 
-/// Plans the runs of the selected rows; sets in what each row differs from the first. May throw.
+/// Plans the runs of the selected rows; sets each row's config and in what it differs from the
+/// first. May throw.
 void plan_runs(SweepPlan& plan);
 
 // Fair tuning: the same trials for every row of a sweep, as a sweep of its own in SWEEP/tune.

@@ -66,27 +66,11 @@ Json description(const SweepResults& results, const std::vector<RowComparison>& 
                             {"about", row.about},
                             {"group", row.group},
                             {"baseline", results.rows[row.baseline].name},
-                            {"change_label", row.change_label},
-                            {"change", row.change},
+                            {"change_label", row.change.label()},
+                            {"change", row.change.record},
                             {"options", options}});
   }
   return json;
-}
-
-std::optional<double> positive(double value) {
-  return value > 0 ? std::optional(value) : std::nullopt;
-}
-
-PaperRecord paper_of(const Json& json, const std::string& place) {
-  PaperResults paper_results;
-  read_config(paper_results, json, place);
-  PaperRecord paper{.scores = {},
-                    .params_m = positive(paper_results.params_m),
-                    .flops = positive(paper_results.flops)};
-  for (const MetricFacts& facts : kMetrics) {
-    paper.scores[facts.metric] = positive(paper_results.scores[facts.metric]);
-  }
-  return paper;
 }
 
 // The run directories of a row, by their seeds.
@@ -129,29 +113,20 @@ std::optional<RunRecord> read_run(const fs::path& run, const std::string& name,
   return record;
 }
 
-RowRecord read_row(const Json& json, const Experiment& experiment, const fs::path& directory,
-                   RunReader& reader, SweepResults& out) {
-  RowRecord row;
-  row.name = json.at("name").get<std::string>();
-  row.about = json.at("about").get<std::string>();
-  row.group = json.value("group", "");
-  row.baseline = json.at("baseline").get<size_t>();
-  row.changed = json.at("changed").get<std::vector<std::string>>();
-  row.paper = paper_of(json.at("paper"), "rows." + row.name + ".paper");
-  row.values = values_by_path(json.at("config"));
-  if (const Json change = json.value("change", Json()); change.is_object()) {
-    const auto label = change.at("label").get<std::string>();
-    row.change_label = label + " (" + change.at("hash").get<std::string>().substr(0, 8) + ")";
-    row.change = change.at("record").get<std::string>();
-    const size_t space = label.find(' ');  // in tables it is an option: "diff", "binary"
-    row.changed.push_back(label.substr(0, space));
-    row.values[row.changed.back()] = label.substr(space + 1);
+RowRecord read_row(const PlannedRow& planned, const fs::path& directory, RunReader& reader,
+                   SweepResults& out) {
+  const Experiment& experiment = planned.experiment;
+  RowRecord row{planned};
+  row.values = values_by_path(row.config);
+  if (const ProgramChange& change = row.change; !change.kind.empty()) {  // an option in tables
+    row.changed.push_back(change.kind);
+    row.values[change.kind] = change.file;
   }
   for (const auto& [seed, run] : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
     std::optional<RunRecord> record;
     try {
-      record = read_run(run, name, experiment, row.change, reader, out);
+      record = read_run(run, name, experiment, row.change.record, reader, out);
     } catch (const DataError& error) {  // the results of the others are still reported
       out.notes.push_back(std::string(error.what()) + ": omitted");
       record = omitted("has a damaged file");
@@ -161,9 +136,7 @@ RowRecord read_row(const Json& json, const Experiment& experiment, const fs::pat
     record->seed = seed;
     row.runs.push_back(std::move(*record));
   }
-  const auto planned = json.at("seeds").get<int64_t>();
-  require_between("seeds", planned, 0, kMaxSeeds);
-  for (int64_t seed = experiment.seed; seed < experiment.seed + planned; ++seed) {
+  for (int64_t seed = experiment.seed; seed < experiment.seed + row.seeds; ++seed) {
     if (std::ranges::count(row.runs, seed, &RunRecord::seed) == 0)
       row.missing_seeds.push_back(seed);
   }
@@ -193,34 +166,37 @@ SweepResults results_of(const std::string& title, const std::string& about,
   return out;
 }
 
-// The results of the runs that sweep.json plans.
-SweepResults results_of_plan(const Json& plan, const fs::path& directory) {
-  SweepMetrics metrics;
-  read_config(metrics, plan.at("metrics"), "metrics");
+// Reads sweep.json.
+SweepPlan read_plan(const fs::path& path) {
+  SweepPlan plan;
+  read_config(plan, parse_json(read_file(path), kSweepFile));
+  require(!plan.rows.empty(), "rows", "[]", "must have at least one row");
+  const auto last = static_cast<int64_t>(plan.rows.size()) - 1;
+  for (PlannedRow& row : plan.rows) {
+    row.experiment = read_resolved(row.config, "row " + row.name);
+    require_between("baseline", row.baseline, 0, last);
+    require_between("seeds", row.seeds, 0, kMaxSeeds);
+  }
+  return plan;
+}
+
+// The results of the runs that the plan has.
+SweepResults results_of_plan(const SweepPlan& plan, const fs::path& directory) {
   std::vector<Experiment> experiments;
-  for (const Json& row : plan.at("rows")) {
-    experiments.push_back(
-        read_resolved(row.at("config"), "row " + row.at("name").get<std::string>()));
-  }
-  SweepResults out = results_of(fs::path(plan.at("source").get<std::string>()).stem().string(),
-                                plan.at("about").get<std::string>(), metrics, experiments.at(0));
-  out.command = plan.at("command").get<std::string>();
-  out.notes = plan.value("tuning", std::vector<std::string>());
+  for (const PlannedRow& row : plan.rows) experiments.push_back(row.experiment);
+  SweepResults out = results_of(fs::path(plan.source).stem().string(), plan.file.about,
+                                plan.metrics, experiments.front());
+  out.command = plan.command;
+  out.notes = plan.tuning;
+  out.published = plan.file.published;
   RunReader reader(out);
-  for (size_t i = 0; i < experiments.size(); ++i) {
-    out.rows.push_back(read_row(plan["rows"][i], experiments[i], directory, reader, out));
-    require_between("baseline", out.rows[i].baseline, 0, experiments.size() - 1);
+  for (const PlannedRow& row : plan.rows) {
+    out.rows.push_back(read_row(row, directory, reader, out));
   }
-  const std::vector<size_t> first_equivalent = first_equivalent_runs(experiments);
-  for (size_t i = 0; i < first_equivalent.size(); ++i) {
-    for (size_t j = first_equivalent[i]; j < i && !out.rows[i].equivalent_row; ++j) {
-      const bool same = first_equivalent[j] == first_equivalent[i];
-      if (same && out.rows[j].change == out.rows[i].change) out.rows[i].equivalent_row = j;
-    }
-  }
-  for (const Json& one : plan.at("published")) {
-    out.published.push_back(
-        {one.at("name").get<std::string>(), paper_of(one.at("paper"), "published")});
+  std::map<std::string, size_t> first;  // of the rows that train the same weights
+  for (size_t i = 0; i < out.rows.size(); ++i) {
+    const std::string weights = out.rows[i].change.record + training_text(experiments[i]);
+    if (!first.emplace(weights, i).second) out.rows[i].equivalent_row = first[weights];
   }
   mark_incomparable(out, experiments);
   note_ineffective(out, experiments);
@@ -285,10 +261,8 @@ SweepResults collect_results(const fs::path& directory) {
                          : ": no such sweep or run"));
   }
   try {
-    return results_of_plan(parse_json(read_file(path), kSweepFile), directory);
-  } catch (const DataError&) {
-    throw;
-  } catch (const std::exception& error) {  // of Json or of a config
+    return results_of_plan(read_plan(path), directory);
+  } catch (const ConfigError& error) {
     throw DataError(path.string() + ": corrupt (" + error.what() +
                     "); run attn sweep again to rewrite it");
   }

@@ -38,7 +38,6 @@ void read_facts(const Json& facts, RunRecord& record) {
   record.target_vocabulary = text(texts, "target_model");
   // Without a vocabulary of its own the target has the source's.
   if (record.target_vocabulary.empty()) record.target_vocabulary = text(texts, "source_model");
-  record.precision = text(facts, kPrecision);
   record.commit = text(facts, "commit");
   record.changes = changes_of(facts);
   for (const char* key :
@@ -174,13 +173,7 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& row, RunRe
 void RunReader::read_scores(const fs::path& run, const Experiment& experiment,
                             const RunResult& result, RunRecord& record) {
   record.state = RunState::finished;
-  record.parameters = result.parameters;
-  record.target_tokens = result.target_tokens;
-  record.seconds = result.seconds;
-  record.tokens_per_second = result.tokens_per_second;
-  record.flops = result.flops;
-  record.peak_flops = result.peak_flops;
-  record.peak_memory = result.peak_memory;
+  record.result = result;
   for (const MetricFacts& facts : kMetrics) {
     const std::string& name = out_.evaluators[facts.metric];
     if (name.empty()) continue;
@@ -277,9 +270,9 @@ void mark_incomparable(SweepResults& out, std::span<const Experiment> experiment
 
 void note_ineffective(SweepResults& out, std::span<const Experiment> experiments) {
   for (size_t i = 1; i < out.rows.size(); ++i) {
-    const size_t with = out.rows[i].baseline;
-    std::string options =
-        out.rows[i].change != out.rows[with].change ? out.rows[i].change_label : "";
+    const auto with = static_cast<size_t>(out.rows[i].baseline);
+    const ProgramChange &change = out.rows[i].change, &former = out.rows[with].change;
+    std::string options = change.record != former.record ? change.label() : "";
     for (const std::string& path : resume_conflicts(experiments[with], experiments[i])) {
       options += (options.empty() ? "" : ", ") + path;
     }

@@ -12,7 +12,6 @@
 #include "app/machine/exit.h"
 #include "app/machine/processes.h"
 #include "app/machine/version.h"
-#include "app/sweep/costs.h"
 #include "app/sweep/mps.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -126,7 +125,7 @@ class Sweep {
   Sweep(const SweepPlan& plan, const SweepMachine& machine, const std::string& launcher)
       : plan_(plan), machine_(machine), launcher_(launcher) {
     slots_.resize(static_cast<size_t>(machine.jobs));
-    for (const size_t i : start_order(plan)) {
+    for (size_t i = 0; i < plan.runs.size(); ++i) {
       const bool finished = plan.runs[i].finished;
       if (finished && read_result(plan.runs[i].directory)->end == RunEnd::diverged) {
         fail(i, std::string("diverged; ") + kDivergedRemedy);

@@ -110,7 +110,7 @@ std::string slurm_script(const SweepPlan& plan, const std::string& device,
   array += std::to_string(plan.runs.size() - 1);
   if (slurm.at_once > 0) array.append("%").append(std::to_string(slurm.at_once));
   out << "#!/bin/bash\n# Made by attn sweep --slurm; task i trains run i of the list below.\n";
-  directive(out, "job-name", std::string("attn-").append(plan.source.stem().string()));
+  directive(out, "job-name", "attn-" + fs::path(plan.source).stem().string());
   out << "#SBATCH --array=" << array << "\n";
   directive(out, "partition", slurm.partition);
   directive(out, "account", slurm.account);

@@ -14,7 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kVocabulary = "vocabulary";
-constexpr const char* kOutputs = "eval";
 
 // Adds a run to those of an error message, with the first of what differs.
 void add(std::vector<std::string>& runs, const std::string& name,
@@ -32,7 +31,9 @@ void copy_run(const fs::path& from, const fs::path& to) {
                                run.heads(), run.change()}) {
     if (fs::is_regular_file(file)) fs::copy_file(file, copy.path() / file.filename());
   }
-  if (fs::is_directory(from / kOutputs)) fs::copy(from / kOutputs, copy.path() / kOutputs);
+  if (fs::is_directory(run.outputs())) {
+    fs::copy(run.outputs(), RunDirectory(copy.path()).outputs());
+  }
   copy.commit();
 }
 
@@ -75,7 +76,8 @@ void check_unchanged(const SweepPlan& plan) {
     add(changed, run.name, run.changed);
     add(texts, run.name, changed_texts(run.directory, run.experiment, hashes));
   }
-  const std::string source = plan.source.string(), directory = plan.directory.string();
+  const std::string& source = plan.source;
+  const std::string directory = plan.directory.string();
   if (!changed.empty()) {
     throw ConfigError(source + ": changed since they were trained: " + joined(changed, ", ") +
                       "; train them with the former options (--set applies to all rows), rename "
@@ -100,7 +102,7 @@ int64_t take_collected(const SweepPlan& plan) {
     const std::vector<std::string> changed = row_conflicts(place, run.experiment, run.change);
     if (!changed.empty()) {
       throw ConfigError(place.string() + ": trained with a different " + changed.front() +
-                        " than row " + plan.rows[run.row].name + " of " + plan.source.string() +
+                        " than row " + plan.rows[run.row].name + " of " + plan.source +
                         difference_text(changed.front(), write_config(run.experiment),
                                         write_config(load_description(place))) +
                         "; rename the row, or remove the run from the collection");

@@ -27,10 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Key in sweep.json: the path of the sweep file from the sweep directory, wherever the command was
-// started.
-constexpr const char* kSourceFromHere = "source_from_here";
-
 // Without source features, which each run learns itself.
 DataConfig without_features(DataConfig data) {
   data.tag.clear();
@@ -108,32 +104,6 @@ void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashe
   }
 }
 
-Json describe(const SweepPlan& plan) {
-  Json rows = Json::array();
-  for (const PlannedRow& row : plan.rows) {
-    const auto record = [](const ProgramChange& of) -> Json {
-      return {{"label", of.label}, {"hash", to_hex(hash_text(of.record))}, {"record", of.record}};
-    };
-    rows.push_back({{"name", row.name},
-                    {"about", row.about},
-                    {"group", row.group},
-                    {"baseline", row.baseline},
-                    {"seeds", row.seeds},
-                    {"paper", write_config(row.paper)},
-                    {"changed", row.changed},
-                    {"change", row.change ? record(*row.change) : Json()},
-                    {"config", write_config(row.experiment)}});
-  }
-  return {{"source", plan.source.string()},
-          {kSourceFromHere, fs::proximate(plan.source, plan.directory).string()},
-          {"command", plan.command},
-          {"about", plan.file.about},
-          {"published", write_config(plan.file).at("published")},
-          {"metrics", write_config(plan.metrics)},
-          {"tuning", plan.tuning},
-          {"rows", rows}};
-}
-
 void write_if_changed(const fs::path& path, const std::string& text) {
   if (!fs::exists(path) || read_file(path) != text) write_file_atomically(path, text);
 }
@@ -144,15 +114,15 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
       run.experiment.require_texts();
       require_unsealed(run.experiment.eval);
     } catch (const DataError& error) {
-      throw DataError(plan.source.string() + ": row " + plan.rows[run.row].name + ": " +
-                      error.what());
+      throw DataError(plan.source + ": row " + plan.rows[run.row].name + ": " + error.what());
     }
   }
   make_directories(plan.directory);
   for (const char* folder : {"", "vocabulary", "cache"}) {
     remove_leftovers(plan.directory / folder, std::chrono::hours(24));
   }
-  write_if_changed(plan.directory / kSweepFile, describe(plan).dump(2) + "\n");
+  plan.source_from_here = fs::proximate(plan.source, plan.directory).string();
+  write_if_changed(plan.directory / kSweepFile, write_config(plan).dump(2) + "\n");
   TextHashes hashes(plan.directory / kTextHashes);
   for (PlannedRun& run : plan.runs) {
     DataConfig& data = run.experiment.data;
@@ -202,10 +172,10 @@ fs::path build_changed(const fs::path& diff, int threads) {
 // Builds the diffs of unfinished runs; without threads only looks whether they apply.
 void prepare_programs(SweepPlan& plan, int threads, const Log& log = nullptr) {
   for (PlannedRun& run : plan.runs) {
-    const auto& change = plan.rows[run.row].change;
-    if (!change || run.finished) continue;
-    if (log) log(run.name + ": by " + change->label);
-    run.program = change->is_diff ? build_changed(change->file, threads) : change->file;
+    const PlannedRow& row = plan.rows[run.row];
+    if (row.program.empty() || run.finished) continue;
+    if (log) log(run.name + ": by " + row.change.label());
+    run.program = row.change.kind == "diff" ? build_changed(row.program, threads) : row.program;
   }
 }
 
@@ -241,11 +211,11 @@ void require_free_place(const SweepPlan& plan) {
   if (kind_of(directory) != InputKind::sweep_directory) return;
   const Json before = parse_json(read_file(written), written.string());
   std::error_code moved;
-  const fs::path other = directory / before.value(kSourceFromHere, "");
+  const fs::path other = directory / before.value("source_from_here", "");
   if (!fs::is_regular_file(other, moved) || fs::equivalent(other, plan.source, moved)) return;
   throw ConfigError(directory.string() + ": contains runs of another sweep, " +
-                    before.value("source", "") + "; choose another directory for " +
-                    plan.source.string() + " with --run");
+                    before.value("source", "") + "; choose another directory for " + plan.source +
+                    " with --run");
 }
 
 SweepMachine machine_of(const SweepPlan& plan, int64_t jobs, const Context& context) {

@@ -108,28 +108,20 @@ void SweepFile::validate() const {
 }
 
 std::vector<ExpandedRow> expand(const SweepRow& row) {
-  std::vector<ExpandedRow> rows = {{.row = row, .patches = {row.set}}};
-  std::vector<int64_t> tags;  // depths of those set so far: the outer ones come first
+  std::vector<ExpandedRow> rows = {{.row = row}};
   for (const auto& [path, values] : row.grid.items()) {
-    auto place = static_cast<int64_t>(rows.front().patches.size());
-    if (is_tag(path)) {
-      if (sets(row.set, path)) {
-        throw ConfigError("row " + row.name + ": grid: \"set\" also sets " + path +
-                          "; keep one of them");
-      }
-      const int64_t depth = std::count(path.begin(), path.end(), '.');
-      const auto after = std::upper_bound(tags.begin(), tags.end(), depth);
-      place = after - tags.begin();
-      tags.insert(after, depth);
+    const bool tag = is_tag(path);
+    if (tag && sets(row.set, path)) {
+      throw ConfigError("row " + row.name + ": grid: \"set\" also sets " + path +
+                        "; keep one of them");
     }
     std::vector<ExpandedRow> more;
     for (const ExpandedRow& before : rows) {
       for (size_t i = 0; i < values.size(); ++i) {
-        ExpandedRow one = before;
-        one.row.name += '.';
-        one.row.name += grid_name(path, values[i], i);
-        one.patches.insert(one.patches.begin() + place, nested(path, values[i]));
-        more.push_back(std::move(one));
+        ExpandedRow& one = more.emplace_back(before);
+        one.row.name += "." + grid_name(path, values[i], i);
+        apply_patch(tag ? one.tags : one.values, nested(path, values[i]));
+        one.combination.push_back(values[i]);
         if (more.size() > kMaxSweepRuns) {
           throw ConfigError("row " + row.name + ": grid: more than 10000 combinations");
         }
@@ -154,7 +146,7 @@ std::vector<ExpandedRow> expand_rows(const SweepFile& file) {
         throw ConfigError("row " + one.row.name + ": baseline: \"" + baseline +
                           "\": no row above it has that name" + suggestion(baseline, names));
       }
-      if (!baseline.empty()) one.baseline = static_cast<size_t>(found - names.begin());
+      if (!baseline.empty()) one.baseline = found - names.begin();
       names.push_back(one.row.name);
       rows.push_back(std::move(one));
     }

@@ -14,32 +14,12 @@
 #include <vector>
 
 #include "base/json_config.h"
-#include "report/metric.h"
+#include "report/results.h"
 
 namespace attn {
 
 /// Seeds that a row may have.
 inline constexpr int64_t kMaxSeeds = 10'000;
-
-/// The paper's results for a row; 0: none.
-struct PaperResults {
-  PerMetric<double> scores;
-  double params_m = 0.0;
-  std::string params_note;
-  double flops = 0.0;
-
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit) {
-    for (const MetricFacts& facts : kMetrics) {
-      visit(facts.key, self.scores[facts.metric], facts.meaning);
-    }
-    visit("params_m", self.params_m, "parameters in millions; checked if paper_vocabulary is set");
-    visit("params_note", self.params_note,
-          "why the parameters differ from the paper's; disables the check");
-    visit("flops", self.flops, "training FLOPs, for the table of costs");
-  }
-  bool operator==(const PaperResults&) const = default;
-};
 
 struct SweepRow {
   std::string name;
@@ -75,19 +55,6 @@ struct SweepRow {
     visit("paper", self.paper, "the paper's results, for the report");
   }
   bool operator==(const SweepRow&) const = default;
-};
-
-/// A system that is not trained, for the table of costs.
-struct PublishedSystem {
-  std::string name;
-  PaperResults paper;
-
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit) {
-    visit("name", self.name, "name of the system");
-    visit("paper", self.paper, "its published results");
-  }
-  bool operator==(const PublishedSystem&) const = default;
 };
 
 /// The evaluators of the report, by metric; empty: the first one of the kind.
@@ -179,16 +146,18 @@ struct SweepFile {
 /// Runs that a sweep may have, and rows that a grid may expand to.
 inline constexpr size_t kMaxSweepRuns = 10'000;
 
-/// A row of the file, or one combination of its grid, and its patches on the base, in order.
+/// A row of the file, or one combination of its grid. Its patches on the base, in order: tags,
+/// row.set and values; a tag removes or resets options of other tags.
 struct ExpandedRow {
   SweepRow row;
-  std::vector<Json> patches;
-  size_t baseline = 0;  ///< the row that it is compared with
+  Json tags = Json::object();          ///< of the grid: model.architecture, train.schedule …
+  Json values = Json::object();        ///< of its other paths
+  std::vector<Json> combination = {};  ///< the grid's values, in the order of its paths
+  int64_t baseline = 0;                ///< the row that it is compared with
 };
 
-/// Expands the grid of a row: one row per combination, the last path varying fastest. Tags are set
-/// before all else, since that removes or resets options of other tags. Throws ConfigError for more
-/// than kMaxSweepRuns combinations, and for a tag in both grid and set.
+/// Expands the grid of a row: one row per combination, the last path varying fastest. Throws
+/// ConfigError for more than kMaxSweepRuns combinations, and for a tag in both grid and set.
 std::vector<ExpandedRow> expand(const SweepRow& row);
 
 /// All rows, expanded. Throws ConfigError for two of one name, and for a baseline that is not above

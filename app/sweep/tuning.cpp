@@ -21,7 +21,9 @@ std::vector<PlannedRow> with_settings(const PlannedRow& row, const Json& grid) {
   std::vector<PlannedRow> rows;
   for (const ExpandedRow& settings : expand({.name = row.name, .grid = grid})) {
     Json config = write_experiment(row.experiment);
-    for (const Json& patch : settings.patches) apply_patch(config, patch, schema_of<Experiment>());
+    for (const Json& patch : {settings.tags, settings.values}) {
+      apply_patch(config, patch, schema_of<Experiment>());
+    }
     rows.push_back(row);
     rows.back().name = settings.row.name;
     rows.back().experiment = read_resolved(config, "tune: row " + settings.row.name);
@@ -29,14 +31,9 @@ std::vector<PlannedRow> with_settings(const PlannedRow& row, const Json& grid) {
   return rows;
 }
 
-// The values of a combination, as with_settings orders them: the last option varies fastest.
+// The grid's values in its combination of this number.
 std::vector<Json> values_of(const Json& grid, size_t combination) {
-  std::vector<Json> values;
-  for (auto option = grid.rbegin(); option != grid.rend(); ++option) {
-    values.insert(values.begin(), option->at(combination % option->size()));
-    combination /= option->size();
-  }
-  return values;
+  return expand({.name = "tune", .grid = grid}).at(combination).combination;
 }
 
 SweepPlan plan_grid(const SweepPlan& plan, const Json& grid) {
@@ -127,7 +124,7 @@ Json extended(const SweepPlan& plan, const Json& grid, const std::vector<Choice>
 SweepPlan plan_trials(const SweepPlan& plan) {
   const EvaluatorConfig* evaluator = find_evaluator(plan.rows.front().experiment, deciding(plan));
   if (evaluator == nullptr || evaluator->test) {
-    throw ConfigError(plan.source.string() +
+    throw ConfigError(plan.source +
                       ": tune: needs an evaluator of kind loss on a set that is not \"test\"");
   }
   Json grid = plan.file.tune;
@@ -140,7 +137,7 @@ SweepPlan plan_trials(const SweepPlan& plan) {
 void choose_settings(SweepPlan& plan, const SweepPlan& trials) {
   const std::vector<Choice> choices = choices_of(plan, trials);
   const Json& grid = trials.tuning_grid;
-  std::vector<size_t> own;  // the row that has the own settings of each
+  std::vector<int64_t> own;  // the row that has the own settings of each
   for (size_t i = 0; i < choices.size(); ++i) {
     const std::vector<PlannedRow> settings = with_settings(plan.rows[i], grid);
     std::string text = plan.rows[i].name + ": of " + counted(settings.size(), "trial") + " ", edges;
@@ -152,8 +149,9 @@ void choose_settings(SweepPlan& plan, const SweepPlan& trials) {
     }
     plan.tuning.push_back("tuned: " + text + " (perplexity " + decimal(choices[i].ppl, 2) + edges +
                           ")");
-    own.push_back(choices[i].trial == choices[0].trial ? i : plan.rows.size());
-    if (own[i] != i) {
+    const bool chosen_for_all = choices[i].trial == choices[0].trial;
+    own.push_back(static_cast<int64_t>(chosen_for_all ? i : plan.rows.size()));
+    if (!chosen_for_all) {
       plan.rows.push_back(plan.rows[i]);
       plan.rows.back().name += ".tuned";
       plan.rows.back().experiment = settings[choices[i].trial].experiment;

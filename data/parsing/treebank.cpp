@@ -9,7 +9,6 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/hash.h"
-#include "base/new_file.h"
 #include "base/utf8.h"
 #include "data/corpus_check.h"
 #include "data/mixture.h"

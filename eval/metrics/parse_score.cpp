@@ -164,54 +164,6 @@ class ParseTables {
   Ranges lengths_, spans_;
 };
 
-/// Adds up a corpus sentence by sentence.
-class Scorer {
- public:
-  explicit Scorer(const EvalbParameters& parameters) : parameters_(parameters) {
-    score_.cutoff_length = parameters.cutoff_length;
-    score_.signature = parse_score_signature(parameters);
-  }
-
-  void add(std::span<const Tree> gold, std::span<const Tree> predicted,
-           const std::string& malformed) {
-    Comparison pair =
-        compare(gold, malformed.empty() ? predicted : std::span<const Tree>(), parameters_);
-    ParseSentenceScore& sentence = pair.score;
-    if (!malformed.empty()) {
-      sentence.status = ParseStatus::error;
-      sentence.malformed = true;
-      sentence.problem = malformed;
-    }
-    if (sentence.status == ParseStatus::valid) {
-      tables_.add(pair.gold, pair.predicted, sentence.length);
-    } else if (sentence.status == ParseStatus::error) {
-      ++(sentence.malformed ? score_.malformed : score_.mismatched);
-    }
-    score_.all.add(sentence);
-    if (sentence.length <= score_.cutoff_length) score_.up_to.add(sentence);
-    score_.strict += {sentence.all_gold, sentence.all_test, sentence.matched, sentence.matched};
-    score_.sentences.push_back(std::move(sentence));
-  }
-
-  ParseScore take() {
-    score_.by_label = tables_.by_label();
-    score_.by_length = tables_.by_length();
-    score_.by_span = tables_.by_span();
-    return std::move(score_);
-  }
-
- private:
-  const EvalbParameters& parameters_;
-  ParseScore score_;
-  ParseTables tables_;
-};
-
-void check_counts(size_t gold, size_t predicted) {
-  if (gold == predicted) return;
-  throw DataError("parse score: " + std::to_string(predicted) + " predicted sentences but " +
-                  std::to_string(gold) + " in gold; they must match one by one");
-}
-
 double percent(int64_t part, int64_t whole) {
   return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
@@ -293,23 +245,51 @@ double ParseTotals::tagging() const {
 
 ParseScore score_parses(std::span<const Tree> gold, std::span<const Tree> predicted,
                         const EvalbParameters& parameters) {
-  check_counts(gold.size(), predicted.size());
-  Scorer scorer(parameters);
-  for (size_t i = 0; i < gold.size(); ++i) {
-    scorer.add(gold.subspan(i, 1), predicted.subspan(i, 1), "");
-  }
-  return scorer.take();
+  const auto lines_of = [](std::span<const Tree> trees) {
+    std::vector<ParseLine> lines;
+    for (const Tree& tree : trees) lines.push_back({.trees = {tree}, .malformed = ""});
+    return lines;
+  };
+  return score_parses(lines_of(gold), lines_of(predicted), parameters);
 }
 
 ParseScore score_parses(std::span<const ParseLine> gold, std::span<const ParseLine> predicted,
                         const EvalbParameters& parameters) {
-  check_counts(gold.size(), predicted.size());
-  Scorer scorer(parameters);
+  if (gold.size() != predicted.size()) {
+    throw DataError("parse score: " + std::to_string(predicted.size()) +
+                    " predicted sentences but " + std::to_string(gold.size()) +
+                    " in gold; they must match one by one");
+  }
+  ParseScore score;
+  score.cutoff_length = parameters.cutoff_length;
+  score.signature = parse_score_signature(parameters);
+  ParseTables tables;
   for (size_t i = 0; i < gold.size(); ++i) {
     if (!gold[i].malformed.empty()) throw DataError("gold: " + gold[i].malformed);
-    scorer.add(gold[i].trees, predicted[i].trees, predicted[i].malformed);
+    const std::string& malformed = predicted[i].malformed;
+    std::span<const Tree> trees = predicted[i].trees;
+    if (!malformed.empty()) trees = {};
+    Comparison pair = compare(gold[i].trees, trees, parameters);
+    ParseSentenceScore& sentence = pair.score;
+    if (!malformed.empty()) {
+      sentence.status = ParseStatus::error;
+      sentence.malformed = true;
+      sentence.problem = malformed;
+    }
+    if (sentence.status == ParseStatus::valid) {
+      tables.add(pair.gold, pair.predicted, sentence.length);
+    } else if (sentence.status == ParseStatus::error) {
+      ++(sentence.malformed ? score.malformed : score.mismatched);
+    }
+    score.all.add(sentence);
+    if (sentence.length <= score.cutoff_length) score.up_to.add(sentence);
+    score.strict += {sentence.all_gold, sentence.all_test, sentence.matched, sentence.matched};
+    score.sentences.push_back(std::move(sentence));
   }
-  return scorer.take();
+  score.by_label = tables.by_label();
+  score.by_length = tables.by_length();
+  score.by_span = tables.by_span();
+  return score;
 }
 
 }  // namespace attn

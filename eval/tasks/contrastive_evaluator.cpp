@@ -37,19 +37,11 @@ class ContrastiveEvaluator final : public Evaluator {
       first_.push_back(pairs_.size());
       add(sources[i], rights[i], {source + line, target + line});
       for (const std::string& wrong : split_tabs(wrongs[i])) {
-        const std::string place = options.wrong + line;
-        if (wrong.empty()) {
-          throw DataError(place +
-                          ": an empty wrong translation; write one or, between tabs, several");
-        }
-        if (wrong == rights[i]) {
-          throw DataError(place + ": the wrong translation equals the reference");
-        }
-        add(sources[i], wrong, {source + line, place});
-        if (pairs_.back().target != pairs_[first_.back()].target) continue;
-        throw DataError(place +
-                        ": the wrong translation and the reference have the same tokens: "
-                        "they differ only in unknown words");
+        add(sources[i], wrong, {source + line, options.wrong + line});
+        if (!wrong.empty() && pairs_.back().target != pairs_[first_.back()].target) continue;
+        throw DataError(options.wrong + line + ": \"" + wrong +
+                        "\": a wrong translation must have other tokens than the reference, and "
+                        "at least one");
       }
     }
     first_.push_back(pairs_.size());

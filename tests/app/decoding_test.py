@@ -97,7 +97,7 @@ class Decoding(ProgramTest):
     def test_compressed_text_is_an_error_and_a_byte_order_mark_is_dropped(self):
         (self.path / "test.gz").write_bytes(gzip.compress(self.source.encode()))
         for arguments in (["translate", "one", "--input", "test.gz"], ["score", "bleu", "test.gz", "test.gz"]):
-            self.one_line(*arguments, code=3, names=["test.gz: compressed by gzip", "gzip -dc"])
+            self.one_line(*arguments, code=3, names=["test.gz: compressed (gzip"])
         text = "".join(line + "\n" for line in self.lines[:3])
         for command in (("translate", "one"), ("translate", "one", "--chunk-size", "1"), ("vocab", "one", "--encode")):
             plain = self.attn(*command, stdin=text).stdout
@@ -175,7 +175,7 @@ class Decoding(ProgramTest):
         self.assertEqual(found["edits"]["signature"], scored["signature"])
         self.write("wrong.de", "\n".join(right) + "\n")
         self.one_line("eval", "one", "--set", "eval=" + json.dumps(evaluators), code=3,
-                      names=["wrong.de:1", "equals the reference"])
+                      names=["wrong.de:1", "other tokens than the reference"])
 
     def test_metrics_are_compared_with_a_baseline(self):
         self.write("base.de", self.translate("gru"))

@@ -90,18 +90,14 @@ TEST_CASE("lines end by newline, with or without a carriage return") {
   CHECK(lines_of(mark + mark + "a") == Lines{mark + "a"});
 }
 
-TEST_CASE("compressed text is an error that says how to decompress it") {
+TEST_CASE("compressed text is an error") {
   const TemporaryDirectory folder;
-  const std::vector<std::pair<std::string, std::string>> starts = {{"BZh9", "bzip2"},
-                                                                   {"\x1F\x8B\x08", "gzip"},
-                                                                   {"\x28\xB5\x2F\xFD", "zstd"},
-                                                                   {"\xFD"
-                                                                    "7zXZ",
-                                                                    "xz"}};
-  for (const auto& [start, program] : starts) {
+  const std::vector<std::string> starts = {"BZh9", "\x1F\x8B\x08", "\x28\xB5\x2F\xFD",
+                                           "\xFD\x37zXZ"};
+  for (const std::string& start : starts) {
     write_text(folder / "f", start + "a\nb\n");
-    CHECK_THROWS_WITH(read_lines(folder / "f"), contains("f: compressed by " + program) &&
-                                                    contains("with " + program + " -dc"));
+    CHECK_THROWS_WITH(read_lines(folder / "f"),
+                      contains("f: compressed (gzip, bzip2, zstd or xz)"));
     write_text(folder / "f", "a\n" + start + "b\n");
     CHECK(read_lines(folder / "f").size() == 2);
   }

@@ -208,7 +208,7 @@ TEST_CASE("--set changes options in objects and arrays, by index or dot, and acc
   CHECK(json == parse_json(R"({"list": [{"sizes": [1, 3]}, {"rate": 7}], "inner": {"rate": 0.25},
                                "norm": "pre"})",
                            "f.json"));
-  CHECK_THROWS_WITH(set_path(json, Assignment("norm.x=1")), contains("inside a string"));
+  CHECK_THROWS_WITH(set_path(json, Assignment("norm.x=1")), contains("\"x\" is inside \""));
   CHECK_THROWS_WITH(set_path(json, Assignment("norm")), contains("path=value"));
   CHECK_THROWS_WITH(set_path(json, Assignment("list[2].rate=7")),
                     contains("\"2\" is not an index"));

@@ -127,7 +127,7 @@ TEST_CASE("every truncation of a file is noticed") {
     const std::string message = complaint(folder, std::string_view(whole).substr(0, size));
     REQUIRE(message.find("truncated") != std::string::npos);
   }
-  CHECK(complaint(folder, whole + "x").find("1 bytes after its last") != std::string::npos);
+  CHECK_THAT(complaint(folder, whole + "x"), contains("must cover all bytes"));
 }
 
 TEST_CASE("damage to any bit of the header and random bytes in it are survived") {
@@ -159,17 +159,17 @@ TEST_CASE("a file that is no safetensors file is rejected with the reason") {
     const std::string message = complaint(folder, content);
     CHECK_THAT(message, contains(reason));
   };
-  says("", "only 0 bytes");
+  says("", "header: 0: is not the length of a header in 0 bytes");
   says("PK\3\4 this is another archive", "not a safetensors file");
-  says(std::string(8, '\xff') + "{}", "claims a header of 18446744073709551615 bytes");
-  says(with_length(""), "does not begin with '{'");
-  says(with_length("[]"), "does not begin with '{'");
+  says(std::string(8, '\xff') + "{}", "header: 18446744073709551615: is not the length");
+  says(with_length(""), "header: 0: is not the length");
+  says(with_length("[]"), "header: \"[]\": must be an object");
   says(with_length("{\"a\":"), "not JSON");
   says(with_length("{} {}"), "not JSON");
   says(with_length("{\"\xff\":1}"), "not JSON");
   says(with_length("{\"a\":" + std::string(1000000, '[')), "nested deeper");
-  says(with_length("{\"__metadata__\":3}"), "__metadata__ is not an object");
-  says(with_length("{\"__metadata__\":{\"x\":3}}"), "\"x\" is not a string");
+  says(with_length("{\"__metadata__\":3}"), "__metadata__: expected an object");
+  says(with_length("{\"__metadata__\":{\"x\":3}}"), "__metadata__.x: expected a string");
   says(with_length("{\"__metadata__\":{\"x\":\"1\",\"x\":\"2\"}}"), "duplicate key \"x\"");
 }
 
@@ -183,25 +183,23 @@ TEST_CASE("a tensor that contradicts the file is rejected with its name") {
     INFO(tensor);
     const std::string message =
         complaint(folder, with_length("{\"w\\n\":" + tensor + "}", "12345678"));
-    CHECK_THAT(message, contains("tensor \"w\\n\": its ") && contains(reason));
+    CHECK_THAT(message, contains("tensor \"w\\n\"") && contains(reason));
   };
   CHECK(complaint(folder, with_length("{\"w\":" + entry("F32", "[2]", "[0,8]") + "}", "12345678"))
             .empty());
-  says("3", "description is not an object");
-  says("{}", "dtype is missing");
-  says(entry("F8", "[8]", "[0,8]"), "dtype \"F8\" is not one of");
-  says(entry("F32", "2", "[0,8]"), "shape is missing or not an array");
-  says(entry("F32", "[-2]", "[0,8]"), "shape is not made of sizes");
-  says(entry("F32", "[2.0]", "[0,8]"), "shape is not made of sizes");
-  says(entry("F32", "[9223372036854775808]", "[0,8]"), "shape is not made of sizes");
-  says(entry("F32", "[3]", "[0,8]"), "shape does not fit its 8 bytes");
-  says(entry("F32", "[4294967296,4294967296]", "[0,0]"), "shape does not fit");
-  says(entry("F32", "[4611686018427387906]", "[0,8]"), "shape does not fit");
-  says(entry("F32", "[2]", "[0,8,8]"), "data_offsets are not");
-  says(entry("F32", "[2]", "[8,0]"), "data_offsets are not");
-  says(entry("F32", "[2]", "[-8,0]"), "data_offsets is not made of sizes");
-  says(entry("F32", "[3]", "[0,12]"), "data ends at byte 12 of 8");
-  says(entry("F32", "[2]", "[9223372036854775799,9223372036854775807]"), "data ends at byte");
+  says("3", ": expected an object");
+  says("{}", ".dtype: \"\": is not one of");
+  says(entry("F8", "[8]", "[0,8]"), ".dtype: \"F8\": is not one of");
+  says(entry("F32", "2", "[0,8]"), ".shape: expected an array");
+  says(entry("F32", "[\"2\"]", "[0,8]"), ".shape[0]: expected an integer");
+  says(entry("F32", "[9223372036854775808]", "[0,8]"), ".shape[0]: expected an integer");
+  for (const char* shape : {"[3]", "[-2]", "[4294967296,4294967296]", "[4611686018427387906]"}) {
+    says(entry("F32", shape, "[0,8]"), std::string(".shape: ") + shape + ": does not fit");
+  }
+  for (const char* offsets :
+       {"[0,8,8]", "[8,0]", "[-8,0]", "[0,12]", "[9223372036854775799,9223372036854775807]"}) {
+    says(entry("F32", "[2]", offsets), std::string(".data_offsets: ") + offsets + ": must be");
+  }
 }
 
 TEST_CASE("tensors cover the data without gaps and overlaps") {
@@ -217,10 +215,9 @@ TEST_CASE("tensors cover the data without gaps and overlaps") {
         with_length("{" + entry(second, first, end) + "," + entry("a", 0, 4) + "}", "12345678"));
   };
   CHECK(of(4, 8).empty());
-  CHECK_THAT(of(3, 7), contains("overlap"));
-  CHECK_THAT(of(5, 8), contains("a gap"));
-  CHECK_THAT(of(4, 7), contains("1 bytes after"));
-  CHECK_THAT(of(0, 3), contains("overlap"));
+  for (const auto& [begin, end] : {std::pair(3, 7), {5, 8}, {4, 7}, {0, 3}}) {
+    CHECK_THAT(of(begin, end), contains("must cover all bytes"));
+  }
   CHECK_THAT(of(4, 8, "a"), contains("duplicate key \"a\""));
 }
 

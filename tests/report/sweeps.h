@@ -17,10 +17,7 @@ inline RunRecord run(int64_t seed, double ppl, double bleu) {
   record.state = RunState::finished;
   record.scores[Metric::loss] = ppl;
   record.scores[Metric::bleu] = bleu;
-  record.parameters = 1'000'000;
-  record.seconds = 60;
-  record.flops = 6e12;
-  record.peak_flops = 2e11;
+  record.result = {.parameters = 1'000'000, .seconds = 60, .flops = 6e12, .peak_flops = 2e11};
   record.curve = {{100, "valid", kCheckpoint, "ppl", 2 * ppl},
                   {200, "valid", kCheckpoint, "ppl", ppl}};
   return record;

@@ -116,10 +116,10 @@ TEST_CASE("parameters have as many decimals as tell the rows apart, six at most"
   auto results = sweep(
       {row("base", 5, 25, {run(1, 5, 25)}), row("x", 6, 24, {run(1, 6, 24)}), row("y", 6, 24, {})});
   CHECK_THAT(to_markdown(results_table(results, compare(results))), contains(" 1.00 |"));
-  results.rows[1].runs[0].parameters = 1'001'000;
+  results.rows[1].runs[0].result.parameters = 1'001'000;
   CHECK_THAT(to_markdown(results_table(results, compare(results))),
              contains(" 1.000 |") && contains(" 1.001 |"));
-  results.rows[1].runs[0].parameters = 1'000'001;
+  results.rows[1].runs[0].result.parameters = 1'000'001;
   CHECK_THAT(to_markdown(results_table(results, compare(results))),
              contains(" 1.000000 |") && contains(" 1.000001 |"));
 }
@@ -128,7 +128,7 @@ TEST_CASE("the table of costs has published FLOPs, also of systems that were not
   auto results = sweep({row("base", 5, 25, {run(1, 5, 25)}), row("A1", 5.3, 24, {})});
   const size_t own = cost_table(results).columns.size();
   results.rows[0].paper.flops = 3.3e18;
-  PublishedRecord system{"Deep-Att", {.scores = {}, .params_m = {}, .flops = 1.0e20}};
+  PublishedSystem system{"Deep-Att", {.flops = 1.0e20}};
   system.paper.scores[Metric::bleu] = 39.2;
   results.published = {system};
   const Table table = cost_table(results);

@@ -32,7 +32,7 @@ class Reference(unittest.TestCase):
         for name in ("train", "sweep", "score bleu", "bench step"):
             self.assertIn(f"# attn {name}\n", commands)
         helps = {part.partition("\n")[0]: part for part in commands.split("\n## attn ")}
-        for name in ("train", "translate", "parse", "eval", "score", "average", "config", "vocab", "generate", "demo"):
+        for name in ("train", "translate", "parse", "eval", "score", "average", "config", "vocab", "generate"):
             self.assertIn("xample", helps[name])
 
 

@@ -71,15 +71,15 @@ TEST_CASE("configs that only evaluate differently train the same weights") {
   for (const char* same :
        {"search.beam=2", "train.average_last=3", "train.ema=0.99", "train.log_every=3"}) {
     CAPTURE(same);
-    CHECK(first_equivalent_runs(std::vector{base, with_options({same})})[1] == 0);
+    CHECK(training_text(with_options({same})) == training_text(base));
   }
   for (const char* other : {"train.steps=7", "model.layers=2", "train.patience=3", "seed=2"}) {
     CAPTURE(other);
-    CHECK(first_equivalent_runs(std::vector{base, with_options({other})})[1] == 1);
+    CHECK(training_text(with_options({other})) != training_text(base));
   }
-  const std::vector<Experiment> configs = {with_options({"model.layers=2"}), base, base,
-                                           with_options({"search.beam=2"})};
-  CHECK(first_equivalent_runs(configs) == std::vector<size_t>{0, 1, 1, 1});
+  // Evaluation decides how long a run with early stopping is.
+  CHECK(training_text(with_options({"train.patience=3", "search.beam=2"})) !=
+        training_text(with_options({"train.patience=3"})));
 }
 
 TEST_CASE("a row may leave open the seed and the vocabulary that its run has") {

@@ -75,7 +75,7 @@ TEST_CASE("--set cannot remove what rows set, or their grids vary") {
     CHECK_THROWS_WITH(sweeps.plan(grid, {.assignments = {Assignment(assignment)}}),
                       contains("row g.dropout"));
     CHECK_THROWS_WITH(sweeps.plan(set, {.assignments = {Assignment(assignment)}}),
-                      contains("resets model, of which row s sets options"));
+                      contains("row s sets model itself"));
   }
   CHECK_NOTHROW(sweeps.plan(set, {.assignments = {Assignment("model.dropout=0.1")}}));
 }
@@ -241,7 +241,7 @@ TEST_CASE("the command of a plan repeats what was set, quoted for the shell") {
   request.assignments = {Assignment("train.steps=50"), Assignment("about=it's a test")};
   request.seeds = 3;
   const SweepPlan plan = sweeps.plan(sweeps.rows(R"({"name": "B1"})"), request);
-  CHECK(plan.command == "attn sweep " + plan.source.string() +
+  CHECK(plan.command == "attn sweep " + plan.source +
                             " --set train.steps=50 --set 'about=it'\\''s a test' --run " +
                             sweeps.folder().string() + " --seeds 3");
   request.threads = 2;

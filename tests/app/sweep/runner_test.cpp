@@ -1,4 +1,4 @@
-// How a sweep runs: its costs, the order of its runs, their state, and Slurm.
+// How a sweep runs: its costs, the state of its runs, and Slurm.
 #include "app/sweep/runner.h"
 
 #include "app/sweep/slurm.h"
@@ -19,36 +19,12 @@ using testing::Sweeps;
 
 namespace {
 
-SweepPlan plan_of(std::vector<int64_t> steps, int64_t seeds) {
-  SweepPlan plan;
-  plan.rows.resize(steps.size());
-  for (int64_t seed = 0; seed < seeds; ++seed) {
-    for (size_t row = 0; row < steps.size(); ++row) {
-      PlannedRun run{.row = row};
-      run.experiment.train.steps = steps[row];
-      plan.runs.push_back(run);
-    }
-  }
-  return plan;
-}
-
 void check(SweepPlan plan) {
   inspect_runs(plan);
   check_unchanged(plan);
 }
 
 }  // namespace
-
-TEST_CASE("runs start by seed, the longest of a seed first, else in the order of the plan") {
-  CHECK(start_order(plan_of({100, 300, 200}, 2)) == std::vector<size_t>{1, 2, 0, 4, 5, 3});
-  CHECK(start_order(plan_of({50, 50, 50}, 1)) == std::vector<size_t>{0, 1, 2});
-}
-
-TEST_CASE("a wider model is a longer run") {
-  SweepPlan plan = plan_of({100, 100}, 1);
-  std::get<TransformerConfig>(plan.runs[1].experiment.model.options).d_ff *= 2;
-  CHECK(start_order(plan) == std::vector<size_t>{1, 0});
-}
 
 TEST_CASE("as many runs share GPUs as fit into their memory, one per core and 16 per GPU") {
   CHECK(jobs_that_fit(80e9, 5e9, 1, 64) == 12);  // 72 GB by 6
