@@ -79,8 +79,8 @@ std::string quoted(const std::string& text) {
   return "[==[" + text + "]==]";
 }
 
-// The cases of a source run in one process: LibTorch takes longer to start than most of them. Those with
-// the tag slow or gpu have a process each, and are named.
+// The cases of a source run in one process: LibTorch takes longer to start than most of them. Those
+// with the tag slow or gpu have a process each, and are named.
 int write_ctest_commands(Catch::Session& session, const char* program, const char* file) {
   struct Entry {
     std::string label, cases;
@@ -89,7 +89,8 @@ int write_ctest_commands(Catch::Session& session, const char* program, const cha
   for (const auto& test : Catch::getAllTestCasesSorted(session.config())) {
     const Catch::TestCaseInfo& info = info_of(test);
     if (info.isHidden()) continue;
-    const std::string source = source_name(info.lineInfo.file), label = label_of(info.tagsAsString());
+    const std::string source = source_name(info.lineInfo.file),
+                      label = label_of(info.tagsAsString());
     Entry& entry = entries[label == "unit" ? source : source + ": " + info.name];
     entry.label = label;
     entry.cases += (entry.cases.empty() ? "" : ",") + escaped(info.name);
