@@ -71,11 +71,6 @@ class Decoding(ProgramTest):
         self.one_line("logprob", "one", "--source", "empty", "--target", "empty", code=3, names=["empty: empty file"])
         self.one_line("logprob", "one", "--source", "-", "--target", "out.de", code=2, names=["-: standard input"])
 
-    def test_translations_cut_at_the_length_limit_are_counted(self):
-        said = self.attn("translate", "gru", "--input", "corpus/test.en", "--beam", "1", "--set", "extra_length=0").stderr
-        lines = len((self.path / "corpus/test.en").read_text().splitlines())
-        self.assertRegex(said, rf"\d+ of {lines} translations (was|were) cut at the length limit \(search.extra_length")
-
     def test_unknown_tokens_are_reported(self):
         self.write("unknown.en", "the 漢 sleeps .\n")
         self.write("unknown.de", "漢 漢 .\n")

@@ -331,15 +331,6 @@ class Sweeps(ProgramTest):
             self.assertIn(f"base/{copy}: its config.json has seed 3, unlike its directory", report)
             shutil.rmtree(run / "base" / copy)
 
-    def test_foreign_lines_of_a_log_are_ignored(self):
-        run = self.copy("foreign") / "E/seed-3"
-        before = self.attn("report", "foreign").stdout
-        with open(run / "metrics.jsonl", "a") as log:
-            for line in ('{"kind":3}', '{"kind":"eval","name":5,"step":3}', '{"kind":"train","step":"x"}', "[]", "no JSON"):
-                log.write(line + "\n")
-        self.assertEqual(self.attn("report", "foreign").stdout, before)
-        self.attn("report", "foreign/E/seed-3")
-
     def test_runs_that_diverged_leave_a_report(self):
         self.write("hot.json", {"base": "base.json", "set": {"train": {"steps": 6, "schedule": "constant"}}, "rows": [
             {"name": "base"}, {"name": "hot", "grid": {"train.learning_rate": [5.4, 300.0]}}]})
