@@ -299,7 +299,7 @@ class EndToEnd(ProgramTest):
             self.assertEqual(self.files(run.name), before)
 
     def test_a_longer_training_renames_the_average_and_removes_analyses(self):
-        self.attn("train", "small.json", "--run", "longer", "--set", "train.steps=21")
+        self.copy_of_whole("longer")
         self.attn("average", "longer", "--last", "2")
         cached = sorted(p.name for p in (self.path / "longer/averaged").iterdir())
         self.attn("eval", "longer/averaged", "--set", "search.beam=1")
@@ -308,8 +308,8 @@ class EndToEnd(ProgramTest):
         self.assertNotIn("alpha", written["eval"][1])
         self.assertEqual(written["eval"][1]["beam"], 2)
         (self.path / "longer/heads.json").write_text('{"heads": []}')
-        process = self.start("train", "longer", "--resume", "--set", "train.steps=400")
-        self.wait_for("its next checkpoint", process, "longer/checkpoints/step-00000028")
+        process = self.start("train", "longer", "--resume", "--set", "train.steps=300")
+        self.wait_for("its next checkpoint", process, "longer/checkpoints/step-00000063")
         process.send_signal(signal.SIGSTOP)
         self.assertFalse((self.path / "longer/heads.json").exists())
         self.assertFalse((self.path / "longer/averaged").exists())
@@ -511,13 +511,13 @@ class EndToEnd(ProgramTest):
         self.one_line("eval", "sixteen", *evaluators("long"), code=3, names=["long", "max_positions"])
 
     def test_a_new_deciding_metric_begins_anew_even_after_a_kill(self):
-        self.attn("train", "small.json", "--run", "metric", "--set", "train.steps=20")
+        self.copy_of_whole("metric")
         # As a resume leaves it that is killed before its first checkpoint.
         config = json.loads((self.path / "metric/config.json").read_text())
         config["eval"] = [{"name": "score", "kind": "bleu", "tokenize": "none", "every": 10, "beam": 1}]
         self.write("metric/config.json", config)
-        self.attn("train", "metric", "--resume", "--set", "train.steps=40")
-        self.assertGreater(int((self.path / "metric/checkpoints/best").read_text()[5:13]), 20)
+        self.attn("train", "metric", "--resume", "--set", "train.steps=80")
+        self.assertGreater(int((self.path / "metric/checkpoints/best").read_text()[5:13]), 60)
 
     def test_an_average_of_weights_begins_with_those_of_init_from(self):
         self.whole_run()
