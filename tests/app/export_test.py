@@ -59,6 +59,7 @@ class ExportTest(ProgramTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        os.chdir(cls.path)
         cls.attn("generate", "corpus", "--train", "1500", "--valid", "20", "--test", "200")
         cls.write("base.json", CONFIG)
         cls.source = (cls.path / "corpus/test.en").read_text(encoding="utf8")
@@ -77,8 +78,7 @@ class ExportTest(ProgramTest):
 
     def export_tool(self, *arguments):
         """(exit code, stdout, stderr) of tools/export.py, in this process: importing torch takes seconds."""
-        streams, code, folder = [io.StringIO(), io.StringIO()], 0, os.getcwd()
-        os.chdir(self.path)
+        streams, code = [io.StringIO(), io.StringIO()], 0
         try:
             with (contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]),
                   unittest.mock.patch.object(sys, "argv", ["export", "--attn", self.program, *arguments])):
@@ -86,8 +86,6 @@ class ExportTest(ProgramTest):
         except SystemExit as end:
             code = 1
             streams[1].write(f"{end.code}\n")
-        finally:
-            os.chdir(folder)
         return code, *(stream.getvalue() for stream in streams)
 
     def export(self, name, target, *options):

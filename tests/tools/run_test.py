@@ -187,7 +187,6 @@ class Tools(RunTest):
         self.assertEqual(len(self.called("install ccache")), 1)
 
     def test_a_missing_ccache_stops_nothing(self):
-        """Without a network, and where nothing can be installed."""
         (self.fake / "ccache").unlink()
         self.assertIn("ccache", self.assert_works(APT="fails"))
         self.assert_works(APT="fails")
