@@ -1,6 +1,7 @@
 # attn_folder_tests(NAME TEXT a_test.cpp … TORCH b_test.cpp …)
-#   makes test_NAME_text and test_NAME, as attn_folder makes the libraries. Each test case is a test of CTest, called
-#   "folder/source: what the case says", with the label slow or gpu if it has that tag, else unit.
+#   makes test_NAME_text and test_NAME, as attn_folder makes the libraries. The test cases of a source are one test of
+#   CTest, "folder/source", with the label unit; each with the tag slow or gpu is one with that label,
+#   "folder/source: what the case says".
 # attn_python_test(LABEL FILE ARGUMENTS…)
 #   makes a test of CTest for each unittest class in the file, called "folder/file: Class", or one for the whole file.
 

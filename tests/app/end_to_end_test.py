@@ -299,7 +299,7 @@ class EndToEnd(ProgramTest):
             self.assertEqual(self.files(run.name), before)
 
     def test_a_longer_training_renames_the_average_and_removes_analyses(self):
-        self.attn("train", "small.json", "--run", "longer", "--set", "train.steps=21")
+        self.copy_of_whole("longer")
         self.attn("average", "longer", "--last", "2")
         cached = sorted(p.name for p in (self.path / "longer/averaged").iterdir())
         self.attn("eval", "longer/averaged", "--set", "search.beam=1")
@@ -308,8 +308,8 @@ class EndToEnd(ProgramTest):
         self.assertNotIn("alpha", written["eval"][1])
         self.assertEqual(written["eval"][1]["beam"], 2)
         (self.path / "longer/heads.json").write_text('{"heads": []}')
-        process = self.start("train", "longer", "--resume", "--set", "train.steps=400")
-        self.wait_for("its next checkpoint", process, "longer/checkpoints/step-00000028")
+        process = self.start("train", "longer", "--resume", "--set", "train.steps=300")
+        self.wait_for("its next checkpoint", process, "longer/checkpoints/step-00000063")
         process.send_signal(signal.SIGSTOP)
         self.assertFalse((self.path / "longer/heads.json").exists())
         self.assertFalse((self.path / "longer/averaged").exists())
@@ -334,7 +334,6 @@ class EndToEnd(ProgramTest):
 
     def test_mistakes_in_a_config_are_one_line_with_the_place_and_the_nearest_name(self):
         for text, names in (({"base": "small.json", "model": {"heds": 4}}, ["model.heds", "heads"]),
-                            ({"base": "small.json", "train": {"smoothing": "al"}}, ["train.smoothing", "all"]),
                             ({"base": "nowhere.json"}, ["base", "nowhere.json"]),
                             ('{"seed": 1,\n "model": }', ["bad.json:2"]),
                             ('{"train": {"learning_rate": 1e999}}', ["1e999"])):
@@ -355,48 +354,34 @@ class EndToEnd(ProgramTest):
         cases = [("config small.json --set heads=3", ["did you mean model.heads?"]),
                  (["config", "--set", b"about=\xff"], ["UTF-8"]), (["config", "small.json", "--set", "model.norm=a\nb"], ["a\\nb"]),
                  ("translate whole --set model.heads=3", ["options of search and runtime"]),
-                 ("translate whole --penalty none", ["--penalty: unknown flag", "--set path=value"]),
                  ("translate whole --chunk-size 0", ["--chunk-size"]),
                  ("translate whole --nbest-list --scores", ["--nbest-list", "--scores"]),
-                 ("translate whole --set kernels=slow", ["runtime.kernels", "auto", "strict", "off"]),
                  ("translate whole --set known_tags=1", ["search.known_tags", "data.task=parsing"]),
-                 ("train", ["train: config is required", "attn train --help"]),
                  (["train", "small.json", "--set", "train.patience=3", "--set", 'eval=[{"name": "a", "kind": "loss", "every": 0}]'],
                   ["train.patience", "every"]),
                  ("sweep row.json", ["row.json: row", "did you mean rows?"]),
                  ("parse whole --indent --draw", ["--indent", "--draw"]),
                  ("sweep misplaced.json", ["rows[0].model", "belongs in \"set\""]),
                  # Of a trained model.
-                 *((f"eval whole --set {option}", [f"--set {option}", "trained model"])
-                   for option in ("train.precision=bf16", "seed=3")),
-                 ("bench search whole corpus/test.en --set model.layers=2", ["model.layers", "trained model"]),
+                 ("eval whole --set train.precision=bf16", ["--set train.precision=bf16", "trained model"]),
                  (["eval", "whole", "--set", 'eval=[{"name": "a", "kind": "bleu", "bem": 4}]'], ["--set eval[0].bem"]),
-                 (["eval", "whole", "--set", 'eval=[{"name": "a" "kind": "bleu"}]'], ["--set eval=…:1:20: not JSON"]),
                  # Numbers that make no sense.
                  ("bench table1 small.json --lengths 0", ["1048576"]),
-                 ("bench step small.json --synthetic 9223372036854775807", ["1048576"]),
                  # Of another kind.
                  ("train rows.json", ["a sweep, not a config", "attn sweep rows.json"]),
                  ("sweep small.json", ["a config, not a sweep", "attn train small.json"]),
                  ("sweep whole", ["a run, not a sweep", "attn train whole --resume"]),
-                 ("config whole", ["a run, not a config", "attn train whole --resume"]),
                  ("translate small.json", ["a config, not a run", "attn train small.json"]),
-                 ("average whole/config.json", ["whole/config.json: a config, not a run"]),
                  ("eval rows.json", ["a sweep, not a run", "attn sweep rows.json"]),
-                 ("train small.json --run file", ["file: exists and is not a run", "--run"]),
                  ("train corpus", ["corpus: is a directory; give a config file"]),
                  (f"train {step}/model.safetensors", ["model.safetensors:1:1: not JSON"]),
                  # Runs and checkpoints.
                  ("train small.json --run whole", ["whole", "--resume"]),
-                 ("train corpus --resume", ["corpus: exists and is not a run"]), ("train moved --resume", ["moved: a checkpoint, not a run"]),
-                 (f"average {step}", ["a checkpoint, not a run; its run is whole"]),
+                 ("train moved --resume", ["moved: a checkpoint, not a run"]),
                  (f"train {step}/ --resume", ["a checkpoint, not a run; its run is whole"]),
-                 ("train whole/checkpoints --resume", ["whole/checkpoints: exists and is not a run"]),
                  (f"train small.json --run {step} --resume", ["its run is whole"])]
-        cases_of_files = [(["translate", "a\nb"], ["a\\nb"]), (["config", "a\nb.json"], ["a\\nb"]), ("translate file", ["file: a file; give the directory of a run", "--input"]),
-                          ("eval file", ["file: a file", "directory of a run"]), ("translate corpus", ["corpus"]),
-                          ("translate nowhere", ["nowhere"]), ("train nowhere.json", ["nowhere.json"]),
-                          ("train small.json --run bad --set data.train=corpus", ["corpus"]),
+        cases_of_files = [(["translate", "a\nb"], ["a\\nb"]), ("translate file", ["file: a file; give the directory of a run", "--input"]),
+                          ("translate corpus", ["corpus"]), ("translate nowhere", ["nowhere"]), ("train nowhere.json", ["nowhere.json"]),
                           ("train small.json --run none --set data.train=nowhere/train", ["nowhere/train.en"]),
                           ("train small.json --run file/run", ["file/run"]),
                           ("eval whole --output file", ["file", "give a directory"])]
@@ -431,11 +416,11 @@ class EndToEnd(ProgramTest):
         self.assertEqual([record["step"] for record in records if record["kind"] == "change"], [20, 20])
         # A text elsewhere is the same one; a changed one is not.
         shutil.copytree(self.path / "corpus", self.path / "corpus_elsewhere")
-        self.attn("train", "small.json", "--run", "whole30", "--set", "train.steps=30")
-        there = ["--set", "data.train=corpus_elsewhere/train", "data.valid=corpus_elsewhere/valid"]
-        self.attn("train", "relocated", *longer, *there)
-        weights = "checkpoints/step-00000030/model.safetensors"
-        self.assertEqual((self.path / "relocated" / weights).read_bytes(), (self.path / "whole30" / weights).read_bytes())
+        self.whole_run()
+        there = ["--set", "data.train=corpus_elsewhere/train", "data.valid=corpus_elsewhere/valid", "train.steps=28"]
+        self.attn("train", "relocated", "--resume", *there)
+        weights = "checkpoints/step-00000028/model.safetensors"
+        self.assertEqual((self.path / "relocated" / weights).read_bytes(), (self.path / "whole" / weights).read_bytes())
         with open(self.path / "corpus_elsewhere/train.en", "r+", encoding="utf-8") as text:
             text.write("X")
         self.one_line("train", "relocated", "--resume", "--set", "train.steps=40", code=3, names=["corpus_elsewhere/train", "changed"])
@@ -526,13 +511,13 @@ class EndToEnd(ProgramTest):
         self.one_line("eval", "sixteen", *evaluators("long"), code=3, names=["long", "max_positions"])
 
     def test_a_new_deciding_metric_begins_anew_even_after_a_kill(self):
-        self.attn("train", "small.json", "--run", "metric", "--set", "train.steps=20")
+        self.copy_of_whole("metric")
         # As a resume leaves it that is killed before its first checkpoint.
         config = json.loads((self.path / "metric/config.json").read_text())
         config["eval"] = [{"name": "score", "kind": "bleu", "tokenize": "none", "every": 10, "beam": 1}]
         self.write("metric/config.json", config)
-        self.attn("train", "metric", "--resume", "--set", "train.steps=40")
-        self.assertGreater(int((self.path / "metric/checkpoints/best").read_text()[5:13]), 20)
+        self.attn("train", "metric", "--resume", "--set", "train.steps=80")
+        self.assertGreater(int((self.path / "metric/checkpoints/best").read_text()[5:13]), 60)
 
     def test_an_average_of_weights_begins_with_those_of_init_from(self):
         self.whole_run()
@@ -689,7 +674,7 @@ class EndToEnd(ProgramTest):
             self.one_line("translate", name, code=3, names=["model.safetensors", "parameters", "different config"])
 
     def test_a_single_run_has_a_report(self):
-        self.attn("train", "small.json", "--run", "reported")
+        self.copy_of_whole("reported")
         report = self.attn("report", "reported").stdout
         for part in ("# reported", "Finished.", "| valid ", "| ppl ", "| test ", "| bleu ", "## Training cost",
                      "attn --threads 1 train reported/config.json --run runs/reported-again"):
@@ -727,7 +712,7 @@ class EndToEnd(ProgramTest):
     def test_n_best_lists_stay_aligned_with_the_lines(self):
         self.whole_run()
         lines = ["", *(self.path / "corpus/test.en").read_text().splitlines()[:3], " ", "a"]
-        for options in ([], ["--set", "extra_length=0"], ["--set", "stop=first_finished"], ["--chunk-size", "1"]):
+        for options in ([], ["--set", "extra_length=0", "stop=first_finished", "--chunk-size", "1"]):
             with self.subTest(options=options):
                 translate = lambda *form: self.attn("translate", "whole", *form, "--set", "beam=9", "nbest=9", *options,
                                                     stdin="\n".join(lines) + "\n").stdout

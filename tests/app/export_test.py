@@ -6,13 +6,16 @@
 Needs torch, and ctranslate2 or transformers; skipped without. Log-probabilities of given translations are compared with
 tools/attn_torch in double precision, which is compared with attn elsewhere.
 """
+import contextlib
 import importlib.util
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
 import unittest
+import unittest.mock
 import warnings
 from pathlib import Path
 
@@ -56,6 +59,7 @@ class ExportTest(ProgramTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
+        os.chdir(cls.path)
         cls.attn("generate", "corpus", "--train", "1500", "--valid", "20", "--test", "200")
         cls.write("base.json", CONFIG)
         cls.source = (cls.path / "corpus/test.en").read_text(encoding="utf8")
@@ -73,14 +77,22 @@ class ExportTest(ProgramTest):
         self.train("trained", {}, {"vocab_size": 600}, steps=500, warmup=50)
 
     def export_tool(self, *arguments):
-        return subprocess.run([sys.executable, "-B", ROOT / "tools/export.py", "--attn", self.program, *arguments],
-                              cwd=self.path, capture_output=True, encoding="utf8")
+        """(exit code, stdout, stderr) of tools/export.py, in this process: importing torch takes seconds."""
+        streams, code = [io.StringIO(), io.StringIO()], 0
+        try:
+            with (contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]),
+                  unittest.mock.patch.object(sys, "argv", ["export", "--attn", self.program, *arguments])):
+                export.main()
+        except SystemExit as end:
+            code = 1
+            streams[1].write(f"{end.code}\n")
+        return code, *(stream.getvalue() for stream in streams)
 
     def export(self, name, target, *options):
         output = f"{name}-{target}{''.join(options)}"
         if not (self.path / output).exists():
-            done = self.export_tool(name, "--to", target, "--output", output, *options)
-            self.assertEqual((done.returncode, done.stdout), (0, output + "\n"), done.stderr)
+            code, out, error = self.export_tool(name, "--to", target, "--output", output, *options)
+            self.assertEqual((code, out), (0, output + "\n"), error)
         return str(self.path / output)
 
     def checkpoint(self, name):
@@ -222,11 +234,10 @@ class HuggingFace(ExportTest):
 
 class Rejections(ExportTest):
     def refused(self, *arguments, names):
-        done = self.export_tool(*arguments)
-        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        code, out, error = self.export_tool(*arguments)
+        self.assertEqual((code, out, error.count("\n")), (1, "", 1), error)
         for name in names:
-            self.assertIn(name, done.stderr)
+            self.assertIn(name, error)
         self.assertFalse(list(self.path.glob("rejected*")))
 
     def rejected(self, name, target, model, names, data=None):
@@ -254,7 +265,10 @@ class Rejections(ExportTest):
     def test_nothing_is_overwritten(self):
         self.train("post_norm")
         (self.path / "present").mkdir()
-        self.refused("post_norm", "--to", "huggingface", "--output", "present", names=["present: exists", "delete it"])
+        done = subprocess.run([sys.executable, "-B", ROOT / "tools/export.py", "post_norm", "--to", "huggingface", "--output", "present"],
+                              cwd=self.path, capture_output=True, encoding="utf8")
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), done.stderr)
+        self.assertIn("present: exists, and is not replaced; give another --output, or delete it", done.stderr)
         self.assertFalse(list((self.path / "present").iterdir()))
         self.refused("post_norm", "--to", "huggingface", "--weights", "int8", "--output", "rejected",
                      names=["--weights: int8"])
@@ -271,6 +285,7 @@ class Rejections(ExportTest):
 
 if __name__ == "__main__":
     with_torch()
+    import export
     import torch
     from torch.nn import functional as F
     from attn_torch import batch, load, read_vocabulary

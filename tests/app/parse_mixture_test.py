@@ -111,11 +111,8 @@ class ParseMixture(ProgramTest):
         # Outer brackets differ between treebanks and do not count.
         self.write("root.ptb", one.replace("(TOP ", "(ROOT "))
         self.assertEqual(self.attn("agree", "one.ptb", "root.ptb").stdout, one)
-        first, rest = one.split("\n", 1)
-        for name, text, names in (("short.ptb", rest, ["short.ptb:1: different words than one.ptb:1"]),
-                                  ("shorter.ptb", "".join(one.splitlines(keepends=True)[:-1]), ["one.ptb 20", "shorter.ptb 19"])):
-            self.write(name, text)
-            self.one_line("agree", "one.ptb", name, code=3, names=names)
+        self.write("shorter.ptb", "".join(one.splitlines(keepends=True)[:-1]))
+        self.one_line("agree", "one.ptb", "shorter.ptb", code=3, names=["one.ptb 20", "shorter.ptb 19"])
 
     def test_parses_of_several_parsers_are_fused(self):
         parse = ["parse", "whole@last", "--set", "beam=8"]
@@ -138,19 +135,11 @@ class ParseMixture(ProgramTest):
         done = self.attn("fuse", "one.nbest", "two.nbest", "best.ptb", "--min-f1", "70")
         self.assertEqual(done.stdout.splitlines(), kept)
         self.assertIn(f"kept {len(kept)} of 20 sentences", done.stderr)
-        self.assertEqual(self.attn("fuse", *["best.ptb"] * 6, "--min-f1", "100").stdout, best)
         # A sentence that no file has keeps its line.
         without = [line for line in one.splitlines(keepends=True) if not line.startswith("3 ")]
         self.write("gap.nbest", "".join(without))
         self.assertEqual(self.attn("fuse", "gap.nbest").stdout.splitlines()[3], "()")
         self.assertNotIn("()", self.attn("fuse", "gap.nbest", "--min-f1", "1").stdout)
-        first, rest = best.split("\n", 1)
-        cases = {"other.ptb": (rest + first + "\n", ["other.ptb:1", "different words than"]),
-                 "order.nbest": ("".join(reversed(one.splitlines(keepends=True))), ["order.nbest:", "sorted"])}
-        for name, (text, names) in cases.items():
-            with self.subTest(name=name):
-                self.write(name, text)
-                self.one_line("fuse", "best.ptb", name, code=3, names=names)
         self.one_line("fuse", "nowhere.ptb", code=3, names=["nowhere.ptb"])
 
     def test_broken_treebanks_are_one_clear_line(self):

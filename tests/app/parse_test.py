@@ -204,8 +204,7 @@ class Parse(ProgramTest):
                 *((("train", "parse.json", "--set", assignment), 2, names) for assignment, names in (
                     ("model.embedding_sharing=all", ["model.embedding_sharing", "decoder"]),
                     ("data.shared_vocabulary=true", ["data.shared_vocabulary", "parsing"]),
-                    ("data.tree_form=xy", ["data.tree_form", "xx"]), ("data.silver_ratio=-2", ["data.silver_ratio"]),
-                    ("data.task=parse", ["data.task", "parsing"]), ('eval=[{"kind": "bleu"}]', ["eval[0].kind", "parse"])))):
+                    ('eval=[{"kind": "bleu"}]', ["eval[0].kind", "parse"])))):
             with self.subTest(arguments=arguments):
                 self.one_line(*arguments, *(("--run", "bad") if arguments[0] == "train" else ()), code=code, names=names)
 

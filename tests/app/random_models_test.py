@@ -103,8 +103,9 @@ class RandomModels(ProgramTest):
         cls.attn("generate", "corpus", "--train", "300", "--valid", "10", "--test", "10")
         cls.sources = (cls.path / "corpus/test.en").read_text().splitlines()
 
-    def check_scores(self, config, *search):
-        listed = self.attn("translate", "run", "--nbest-list", *search, stdin="\n".join(self.sources) + "\n").stdout
+    def check_scores(self, config, *searches):
+        listed = "".join(self.attn("translate", "run", "--nbest-list", *search, stdin="\n".join(self.sources) + "\n").stdout
+                         for search in searches)
         rows = [line.split(" ||| ") for line in listed.splitlines()]
         self.write("sources", "".join(self.sources[int(row[0])] + "\n" for row in rows))
         self.write("outputs", "".join(row[1] + "\n" for row in rows))
@@ -127,8 +128,7 @@ class RandomModels(ProgramTest):
                 self.attn("train", "random.json", "--run", f"runs/{seed}")
                 (self.path / "run").unlink(missing_ok=True)
                 (self.path / "run").symlink_to(f"runs/{seed}")
-                self.check_scores(config, "--nbest", "1")
-                self.check_scores(config, "--set", "method=sample", "samples=2", "nbest=2", f"seed={seed}")
+                self.check_scores(config, ("--nbest", "1"), ("--set", "method=sample", "samples=2", "nbest=2", f"seed={seed}"))
 
 
 if __name__ == "__main__":

@@ -269,13 +269,16 @@ class Tuning(ProgramTest):
         self.assertNotIn("training", moved.stderr)
 
     def test_killed_in_its_trials_it_goes_on(self):
-        process = self.start("sweep", "tuned.json", "--run", "killed")
+        sweep = json.loads((self.path / "tuned.json").read_text())
+        sweep["tune"]["train.learning_rate"], sweep["rows"] = [0.001, 0.002], sweep["rows"][:2]
+        self.write("killed.json", sweep)
+        process = self.start("sweep", "killed.json", "--run", "killed")
         self.wait_for("its first trial", process, "killed/tune/*/seed-3/result.json")
         self.end(process)
         self.assertFalse((self.path / "killed/sweep.json").exists())
-        done = self.tune("killed", "--only", "base")
+        done = self.tune("killed", "--only", "base", "--seeds", "1", sweep="killed.json")
         self.assertIn("already finished", done.stderr)
-        self.assertEqual({len(rates) for rates in self.trials("killed").values()}, {4})
+        self.assertEqual({len(rates) for rates in self.trials("killed").values()}, {3})
 
     def test_mistakes_are_one_line(self):
         for tune, names in (({"train.learning_rate": [0.1]}, ["tune.updates: null"]),

@@ -64,8 +64,3 @@ TEST_CASE("an integer is hashed as eight bytes, lowest first") {
   as_integer.update(uint64_t{0x0807060504030201});
   CHECK(as_integer.digest() == hash_text("\1\2\3\4\5\6\7\10"));
 }
-
-TEST_CASE("hexadecimal digits keep leading zeros") {
-  CHECK(to_hex(0xabc) == "0000000000000abc");
-  CHECK(to_hex(~uint64_t{0}) == "ffffffffffffffff");
-}

@@ -6,25 +6,12 @@
 
 #include "base/check.h"
 #include "base/edit_distance.h"
-#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/format.h"
 #include "base/parse_number.h"
 #include "tests/support/catch.h"
 
 using namespace attn;
-
-namespace {
-
-enum class Side { left, right };
-
-}  // namespace
-
-template <>
-struct attn::EnumNames<Side> {
-  static constexpr auto values =
-      std::to_array<EnumName<Side>>({{Side::left, "left"}, {Side::right, "right"}});
-};
 
 TEST_CASE("a value outside of its range is an error that names the range") {
   CHECK_NOTHROW(require_between("width", 1, 1, 3));
@@ -37,12 +24,6 @@ TEST_CASE("a value outside of its range is an error that names the range") {
                   ConfigError);
 }
 
-TEST_CASE("a value of an enum is found by its name") {
-  CHECK(enum_named<Side>("right") == Side::right);
-  CHECK(!enum_named<Side>("Right"));
-  CHECK(!enum_named<Side>(""));
-}
-
 TEST_CASE("an insertion, a deletion, a substitution and a swap of neighbours count one each") {
   CHECK(edit_distance("", "") == 0);
   CHECK(edit_distance("", "abc") == 3);
@@ -50,13 +31,6 @@ TEST_CASE("an insertion, a deletion, a substitution and a swap of neighbours cou
   CHECK(edit_distance("heads", "hexds") == 1);
   CHECK(edit_distance("heads", "hedas") == 1);
   CHECK(edit_distance("kitten", "sitting") == 3);
-}
-
-TEST_CASE("the distance does not depend on the order of the two words") {
-  const std::vector<std::string> words = {"", "a", "ab", "ba", "beam", "bema", "beams", "layers"};
-  for (const auto& a : words) {
-    for (const auto& b : words) CHECK(edit_distance(a, b) == edit_distance(b, a));
-  }
 }
 
 TEST_CASE("a misspelt word gets the nearest choice, another word the list of all") {
@@ -80,27 +54,6 @@ TEST_CASE("a message shows every byte of a value, also NUL and malformed UTF-8")
   CHECK(printable("") == "");
   const DataError error("file:1: '" + std::string(1, '\0') + "' is no bracket; expected '('");
   CHECK(std::string(error.what()) == "file:1: '\\x00' is no bracket; expected '('");
-}
-
-TEST_CASE("formatted text is printf's, of any length") {
-  CHECK(format("plain") == "plain");
-  CHECK(format("%.2f of %d %s", 1.005, 3, "rows") == "1.00 of 3 rows");
-  CHECK(format("%s", "").empty());
-  const std::string longer(100'000, 'x');
-  CHECK(format("<%s>", longer.c_str()) == "<" + longer + ">");
-}
-
-TEST_CASE("counted things are in the singular or the plural") {
-  CHECK(counted(1, "line") == "1 line");
-  CHECK(counted(0, "line") == "0 lines");
-  CHECK(counted(1, "batch", "batches") == "1 batch");
-  CHECK(counted(2, "batch", "batches") == "2 batches");
-}
-
-TEST_CASE("texts are joined with a separator between them") {
-  CHECK(joined(std::vector<std::string>{"a", "", "b"}, ", ") == "a, , b");
-  CHECK(joined(std::vector<std::string_view>{"a", "b"}) == "a b");
-  CHECK(joined(std::vector<std::string>{}).empty());
 }
 
 TEST_CASE("significant digits without an exponent for large numbers") {

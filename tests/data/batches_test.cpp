@@ -180,13 +180,6 @@ TEST_CASE("an invalid position is rejected, and the stream is unchanged") {
   CHECK(stream.next() == fresh.next());
 }
 
-TEST_CASE("an empty corpus has no stream") {
-  const EncodedCorpus corpus(Pairs{}, vocabularies);
-  CHECK_THROWS_AS(BatchStream(corpus, {}), DataError);
-  CHECK_THROWS_AS(sequential_batches(corpus, 100), DataError);
-  CHECK_THROWS_AS(largest_batch(corpus, 100), DataError);
-}
-
 TEST_CASE("sequential batches have every pair once, shortest first, always the same") {
   const EncodedCorpus corpus = random_corpus(700, 8);
   const auto batches = sequential_batches(corpus, 256);

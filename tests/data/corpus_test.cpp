@@ -356,11 +356,3 @@ TEST_CASE("vocabularies beyond 16 bits keep their tokens, and none takes tokens 
     CHECK_THROWS_AS(EncodedCorpus(outside, vocabularies), DataError);
   }
 }
-
-TEST_CASE("views stay valid when a corpus moves") {
-  EncodedCorpus first(Pairs{{{7, 8}, {9}}}, {10, 10, 2, 1, 2});
-  const TokenView view = first.source(0);
-  const EncodedCorpus second = std::move(first);
-  CHECK(view.to_vector() == std::vector<int32_t>{7, 8});
-  CHECK(second.target(0)[0] == 9);
-}

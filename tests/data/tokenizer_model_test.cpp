@@ -161,23 +161,6 @@ TEST_CASE("words of texts with very many different ones are counted, the rarest 
   }
 }
 
-TEST_CASE("no script is preferred among words of equal frequency") {
-  const TemporaryDirectory directory;
-  std::string lines;
-  for (int i = 0; i < 1000; ++i) {
-    lines += "a" + std::to_string(i) + " 漢" + std::to_string(i) + "\n";
-  }
-  write_text(directory / "text", lines);
-  // Also if words are forgotten while the text is read.
-  for (const size_t max_words : {1000, 100}) {
-    const auto words = count_words(std::vector{directory / "text"}, max_words);
-    const auto latin =
-        std::ranges::count_if(words, [](const auto& word) { return word.first.starts_with("a"); });
-    CHECK(latin > static_cast<int64_t>(max_words) * 3 / 10);
-    CHECK(latin < static_cast<int64_t>(max_words) * 7 / 10);
-  }
-}
-
 TEST_CASE("a word's classes go from the particular to the general") {
   CHECK(unknown_word_classes("walking") ==
         std::vector<std::string>{"<unk:lower-ing>", "<unk:lower-ng>", "<unk:lower>"});

@@ -69,23 +69,6 @@ double mean_difference(const std::vector<double>& a, const std::vector<double>& 
 
 }  // namespace
 
-TEST_CASE("packed steps take their numbers from the modules") {
-  torch::manual_seed(3);
-  TransformerConfig config = variant("base");
-  config.norm = Norm::deep;
-  Transformer model(config, kSizes);
-  model->eval();
-  for (const auto& module : model->decoder->modules()) {
-    if (auto* sublayer = module->as<Sublayer>()) sublayer->residual_scale = 3.0;
-  }
-  Random random(5);
-  const TokenSequences source = random_source(random);
-  const PackedInference packed(model.ptr(), WeightType::fp32);
-  const StepInference<TransformerImpl> modules(model.ptr());
-  CHECK(largest_difference(log_probs_of(*packed.start(source)),
-                           log_probs_of(*modules.start(source))) < 5e-5);
-}
-
 TEST_CASE("a fast path names the first option that it does not compute") {
   TransformerConfig config = variant("base");
   const VocabularySizes sizes{kSource, kTarget};

@@ -1,8 +1,5 @@
-#include <numeric>
-
-#include "base/error.h"
 #include "model/transformer/transformer.h"
-#include "model/transformer/word_index.h"
+#include "base/error.h"
 #include "tests/model/seq2seq_properties.h"
 
 using namespace attn;
@@ -87,22 +84,6 @@ TEST_CASE("sinusoids: the paper's values, interleaved or in halves") {
   CHECK(halves[7][4].item<double>() == Approx(std::cos(7.0)).epsilon(1e-6));
 }
 
-TEST_CASE("the word index is encoded beside the position, and told apart from it") {
-  TransformerConfig config = small();
-  config.word_positions = true;
-  Transformer model = make(config);
-  const torch::NoGradGuard no_grad;
-  const auto input = [&](int64_t position, int64_t words) {
-    const std::vector<int64_t> one = {0};
-    const std::vector<int32_t> token = {7};  // a word
-    WordState state{.index_R = torch::tensor({words - 1}, torch::kInt64)};
-    return model->embed_step({one, token, one}, position, Segments(one), state);
-  };
-  CHECK(max_difference(input(3, 1), input(3, 2)) > 1e-2);
-  CHECK(max_difference(input(3, 1), input(1, 3)) > 1e-2);
-  CHECK_THROWS_WITH(make(config, {23, 23}), testing::contains("leaves"));
-}
-
 TEST_CASE("learned positions are limited by their table, sinusoids are not") {
   TransformerConfig config = small();
   std::vector<int64_t> longer(70, 4);
@@ -121,32 +102,6 @@ TEST_CASE("segments pad and unpad without loss, with empty sentences too") {
   CHECK(padded.masked_select((~segments.mask()).unsqueeze(-1)).abs().sum().item<float>() == 0.0f);
   CHECK_THROWS_WITH(segments.pad(torch::randn({4, 4})), testing::contains("4 rows"));
 }
-TEST_CASE("words are counted from the first row of each sentence up to each row, and in steps") {
-  torch::nn::Module owner;
-  const WordIndex index(owner, {23, 23, 0, {5, 9}});
-  const std::vector<int64_t> tokens = {1, 5, 6, 9, 9, 1}, lengths = {4, 0, 2};
-  CHECK(torch::equal(index.of_rows(token_sequences(tokens, lengths)),
-                     torch::tensor({0, 1, 1, 2, 1, 1}, torch::kInt64)));
-  const std::vector<int64_t> parents = {1, 1, 0}, sentences = {0, 0, 0};
-  const std::vector<int32_t> step = {9, 8, 5};
-  const torch::Tensor first = index.of_step({parents, step, sentences}, {});
-  CHECK(torch::equal(first, torch::tensor({1, 0, 1}, torch::kInt64)));
-  CHECK(torch::equal(index.of_step({parents, step, sentences}, first + 3),
-                     torch::tensor({4, 3, 5}, torch::kInt64)));
-}
-
-TEST_CASE("the selected row is that of the next word, at the end that of EOS") {
-  const Segments memory(std::vector<int64_t>{3, 1, 4});
-  const torch::Tensor rows_MD = torch::arange(8, torch::kFloat32).unsqueeze(1);
-  const std::vector<int64_t> sentences = {0, 0, 0, 0, 1, 1, 2, 2};
-  const torch::Tensor words_R = torch::tensor({0, 1, 2, 3, 0, 7, 0, 3}, torch::kInt64);
-  const torch::Tensor selected = select_next_words(rows_MD, memory, sentences, words_R);
-  CHECK(torch::equal(selected.flatten(), torch::tensor({0, 1, 2, 2, 3, 3, 4, 7}, torch::kFloat32)));
-  const std::vector<int64_t> beyond = {3};
-  CHECK_THROWS_WITH(select_next_words(rows_MD, memory, beyond, words_R.narrow(0, 0, 1)),
-                    testing::contains("no memory of sentence 3"));
-}
-
 TEST_CASE("the next word reaches the decoder without cross-attention") {
   torch::manual_seed(2);
   TransformerConfig config = testing::small_model();

@@ -259,7 +259,9 @@ TEST_CASE("a row that only evaluates the base's runs differently is compared wit
   const Difference& beam = compared[1].differences[Metric::bleu];
   CHECK(*beam.ours == Approx(2.0));
   CHECK(beam.test->degrees_of_freedom == 2);
-  CHECK(beam.test->p_value == Approx(0.07417990022744853));
+  CHECK(beam.test->p_value == Approx(0.07417990022744853));  // scipy.stats.ttest_rel(row, base)
+  CHECK(beam.test->interval.low == Approx(-0.4841377117503217));
+  CHECK(beam.test->interval.high == Approx(4.484137711750322));
   CHECK(!compared[1].differences[Metric::loss].test);  // of the same weights
   // Two degrees of freedom of the base and two of heads: beam's are the base's.
   CHECK(compared[2].differences[Metric::bleu].test->degrees_of_freedom == 4);

@@ -134,18 +134,6 @@ TEST_CASE("the tests of a table have the residual mean square of its analysis of
   }
 }
 
-TEST_CASE("two evaluations of the same runs are compared seed by seed") {
-  const std::vector<double> base = {20.0, 30.0, 25.0}, row = {21.0, 32.0, 28.0};
-  const SeedTest test = *paired_test(base, row);
-  CHECK(test.degrees_of_freedom == 2);
-  CHECK(test.p_value == Approx(0.07417990022744853));  // scipy.stats.ttest_rel(row, base)
-  CHECK(test.interval.low == Approx(-0.4841377117503217));
-  CHECK(test.interval.high == Approx(4.484137711750322));
-  CHECK(!paired_test(base, base));
-  CHECK(!paired_test(std::vector<double>{1.0}, std::vector<double>{2.0}));
-  CHECK(!paired_test(base, std::vector<double>{1.0, NAN, 2.0}));
-}
-
 TEST_CASE("without a deviation no test is possible") {
   const SeedMean one{.mean = 5, .deviation = {}, .seeds = 1};
   const SeedMean constant = with_deviation(0.0, 0.01), other = with_deviation(0.0, 0.0);

@@ -9,6 +9,7 @@
 // finds no races in the device's memory and no limits of registers.
 #pragma once
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cmath>
@@ -36,8 +37,15 @@ struct Index {
 
 enum class State { ready, at_barrier, at_shuffle, ended };
 
+// swapcontext saves the mask of signals by two system calls: it only starts a fiber.
+struct Context {
+  ucontext_t first;
+  jmp_buf later;
+  bool started = false;
+};
+
 struct Fiber {
-  ucontext_t context;
+  Context context;
   State state = State::ready;
   int line = 0;           // where it waits
   unsigned distance = 0;  // of its shuffle
@@ -52,7 +60,7 @@ struct Block {
   uint64_t number = 0;  ///< of all blocks of the process, from 1 on
   uint64_t epoch = 0;   ///< barriers passed
   std::string error;    ///< the first; empty: none
-  ucontext_t home;
+  Context home;
   void (*body)(const void*) = nullptr;
   const void* argument = nullptr;
   std::unique_ptr<char[]> stacks;
@@ -76,18 +84,20 @@ inline void finish_switch(void* own, bool from_home) {
 }
 #endif
 
-inline void switch_fiber(ucontext_t& from, ucontext_t& to, bool to_home) {
+inline void switch_fiber(Context& from, Context& to, [[maybe_unused]] bool to_home) {
 #if defined(__SANITIZE_ADDRESS__)
   const bool ends = to_home && block.fibers[block.current].state == State::ended;
   const char* stack = block.stacks.get() + block.current * kStack;
   void* own = nullptr;
   __sanitizer_start_switch_fiber(ends ? nullptr : &own, to_home ? home_bottom : stack,
                                  to_home ? home_size : kStack);
-  swapcontext(&from, &to);
+  swapcontext(&from.first, &to.first);
   finish_switch(own, to_home);
 #else
-  static_cast<void>(to_home);
-  swapcontext(&from, &to);
+  from.started = true;
+  if (_setjmp(from.later) != 0) return;
+  if (to.started) _longjmp(to.later, 1);
+  setcontext(&to.first);
 #endif
 }
 
@@ -232,11 +242,11 @@ class Scheduler {
     for (unsigned t = 0; t < block.fibers.size(); ++t) {
       Fiber& fiber = block.fibers[t];
       fiber = {};
-      getcontext(&fiber.context);
-      fiber.context.uc_stack.ss_sp = block.stacks.get() + t * kStack;
-      fiber.context.uc_stack.ss_size = kStack;
-      fiber.context.uc_link = nullptr;
-      makecontext(&fiber.context, &Scheduler::entry, 0);
+      getcontext(&fiber.context.first);
+      fiber.context.first.uc_stack.ss_sp = block.stacks.get() + t * kStack;
+      fiber.context.first.uc_stack.ss_size = kStack;
+      fiber.context.first.uc_link = nullptr;
+      makecontext(&fiber.context.first, &Scheduler::entry, 0);
     }
     const auto warps = static_cast<unsigned>(block.fibers.size()) / kLanes;
     while (block.error.empty()) {

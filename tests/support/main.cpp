@@ -4,6 +4,7 @@
 #define CATCH_CONFIG_RUNNER
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "tests/support/catch.h"
@@ -78,15 +79,27 @@ std::string quoted(const std::string& text) {
   return "[==[" + text + "]==]";
 }
 
+// The cases of a source run in one process: LibTorch takes longer to start than most of them. Those
+// with the tag slow or gpu have a process each, and are named.
 int write_ctest_commands(Catch::Session& session, const char* program, const char* file) {
-  std::ofstream out(file);
+  struct Entry {
+    std::string label, cases;
+  };
+  std::map<std::string, Entry> entries;  // by their names
   for (const auto& test : Catch::getAllTestCasesSorted(session.config())) {
     const Catch::TestCaseInfo& info = info_of(test);
     if (info.isHidden()) continue;
-    const std::string name = quoted(source_name(info.lineInfo.file) + ": " + info.name);
-    out << "add_test(" << name << ' ' << quoted(program) << ' ' << quoted(escaped(info.name))
-        << kArguments << ")\nset_tests_properties(" << name << " PROPERTIES LABELS "
-        << label_of(info.tagsAsString()) << " SKIP_RETURN_CODE " << kSkipped << ")\n";
+    const std::string source = source_name(info.lineInfo.file),
+                      label = label_of(info.tagsAsString());
+    Entry& entry = entries[label == "unit" ? source : source + ": " + info.name];
+    entry.label = label;
+    entry.cases += (entry.cases.empty() ? "" : ",") + escaped(info.name);
+  }
+  std::ofstream out(file);
+  for (const auto& [name, entry] : entries) {
+    out << "add_test(" << quoted(name) << ' ' << quoted(program) << ' ' << quoted(entry.cases)
+        << kArguments << ")\nset_tests_properties(" << quoted(name) << " PROPERTIES LABELS "
+        << entry.label << " SKIP_RETURN_CODE " << kSkipped << ")\n";
   }
   return out.flush() ? 0 : 1;
 }

@@ -83,11 +83,14 @@ class EditedFormulas(ProgramTest):
             skip("the edited formulas need the build folder of the program, and ninja")
         cls.copy, cls.unedited = Copy(build), cls.program
         cls.attn("generate", "corpus", "--train", "300", "--valid", "20", "--test", "6")
-        for name, model in MODELS.items():
+        cls.groups = [[EDITS[name] for name in QUICK]]
+        if chosen := os.environ.get("ATTN_EDITS", ""):
+            cls.groups = [[EDITS[name]] for name in (EDITS if chosen == "all" else chosen.split(","))]
+        for name in {edit.model for group in cls.groups for edit in group}:
             cls.write(f"{name}.json", {
                 "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de",
                          "tokenizer": "words", "vocab_size": 300, "batch_tokens": 512, "cache": "cache"},
-                "model": model, "search": {"beam": 2, "alpha": 0, "extra_length": 5},
+                "model": MODELS[name], "search": {"beam": 2, "alpha": 0, "extra_length": 5},
                 "eval": [{"name": "valid", "kind": "loss", "every": 8}],
                 "train": {"steps": 8, "schedule": "constant", "warmup": 2, "learning_rate": 0.003, "log_every": 1}})
             cls.attn("train", f"{name}.json", "--run", f"{name}.unedited", "--set", "train.steps=100")
@@ -148,12 +151,7 @@ class EditedFormulas(ProgramTest):
             self.assertEqual(differs, what in edit.follow, (edit.name, what, results))
 
     def test_what_is_edited_runs(self):
-        chosen = os.environ.get("ATTN_EDITS", "")
-        if not chosen:
-            groups = [[EDITS[name] for name in QUICK]]
-        else:
-            groups = [[EDITS[name]] for name in (EDITS if chosen == "all" else chosen.split(","))]
-        for group in groups:
+        for group in self.groups:
             self.copy.sync([change for edit in group for change in edit.changes])
             self.copy.make(any(edit.option for edit in group))
             for edit in group:

@@ -190,7 +190,7 @@ class Heads(ProgramTest):
                                                                 .stdout.splitlines()) - 2)
         # Without input feeding, and with it, when the decoder attends step by step.
         for number, form in enumerate(({}, {"decoder": "luong", "input_feeding": True}, {"decoder": "gnmt", "input_feeding": True})):
-            self.write("recurrent.json", {**CONFIG, "train": {**CONFIG["train"], "steps": 2},
+            self.write("recurrent.json", {**CONFIG, "eval": [], "train": {**CONFIG["train"], "steps": 2},
                                           "model": {"architecture": "recurrent", "hidden": 8, "d_model": 8, **form}})
             self.attn("train", "recurrent.json", "--run", f"recurrent{number}")
             self.attn("attention", f"recurrent{number}", "--source", "corpus/valid.en", "--json", "r.json", "--html", "r.html")

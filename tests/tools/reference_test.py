@@ -24,11 +24,10 @@ class Reference(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_every_option_and_command_has_its_place(self):
-        config = reference.config_page(self.program)
+        config, commands = ((ROOT / f"docs/reference/{name}.md").read_text(encoding="utf8") for name in ("config", "commands"))
         for option in reference.read_options(reference.output_of(self.program, "config", "--explain")):
             if option["section"] != "eval[]":  # what evaluators share with search is not repeated
                 self.assertIn(f"| `{option['name']}` | {reference.type_cell(option['type'])} |", config)
-        commands = reference.commands_page(self.program)
         for name in ("train", "sweep", "score bleu", "bench step"):
             self.assertIn(f"# attn {name}\n", commands)
         helps = {part.partition("\n")[0]: part for part in commands.split("\n## attn ")}

@@ -5,7 +5,6 @@
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -188,23 +187,12 @@ class Tools(RunTest):
         self.assertEqual(len(self.called("install ccache")), 1)
 
     def test_a_missing_ccache_stops_nothing(self):
-        """Without a network, where nothing can be installed, and if ninja can be installed but ccache cannot."""
         (self.fake / "ccache").unlink()
         self.assertIn("ccache", self.assert_works(APT="fails"))
         self.assert_works(APT="fails")
         self.assertEqual(len(self.called("install ccache")), 1)  # not tried at each call
         shutil.rmtree(self.clone / "build")
-        ninja = (self.fake / "ninja").read_text()
         (self.fake / "apt-get").unlink()
-        self.assert_works()
-        shutil.rmtree(self.clone / "build")
-        (self.fake / "ninja").unlink()
-        self.command("apt-get", f"""
-            echo "apt-get $*" >>"$CALLS"
-            case "$*" in
-              *\\ install\\ *ccache*) exit 100 ;;
-              *\\ install\\ *) printf %s {shlex.quote(ninja)} >"$FAKE/ninja"; chmod +x "$FAKE/ninja" ;;
-            esac""")
         self.assert_works()
 
     def test_what_is_needed_and_cannot_be_installed_is_one_line(self):
@@ -237,10 +225,10 @@ class Tools(RunTest):
         out, _ = self.start("train", stderr=ends[1]).communicate(timeout=60)
         self.assertEqual((out, len(self.called("on a terminal"))), ("attn train\n", 1))
 
-    def test_the_tests_begin_with_how_long_they_take_and_what_is_skipped(self):
+    def test_the_tests_begin_with_how_long_they_take(self):
         code, _, err = self.run_script("test", ATTN_JOBS="1")
         self.assertEqual(code, 0, err)
-        self.assertRegex(err, "(?s)^attn: .*15 to 30 minutes.*that need mpirun slurmctld strace are skipped.*configuring")
+        self.assertRegex(err, "(?s)^attn: .*10 to 30 minutes.*configuring")
 
 
 class Usage(RunTest):

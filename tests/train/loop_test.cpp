@@ -198,22 +198,6 @@ TEST_CASE("the first value is the best, later ones must be better, and NaN is wo
   CHECK(state.best == sign * 99.0);
 }
 
-TEST_CASE("training ends at its last step, or after as many validations as its patience") {
-  TrainConfig config;
-  config.steps = 100;
-  TrainState state;
-  state.step = 99;
-  state.without_better = 1000;
-  CHECK_FALSE(is_finished(state, config));
-  config.patience = 1001;
-  CHECK_FALSE(is_finished(state, config));
-  config.patience = 1000;
-  CHECK(is_finished(state, config));
-  config.patience = 0;
-  state.step = 100;
-  CHECK(is_finished(state, config));
-}
-
 namespace {
 
 StepReport report(int64_t step, double loss, int64_t target_tokens) {

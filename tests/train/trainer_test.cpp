@@ -289,13 +289,3 @@ TEST_CASE("bf16 training follows fp32 closely and keeps its weights in fp32") {
   CHECK((difference > 0.0) == has);
   CHECK(half.weights().scalar_type() == torch::kFloat32);
 }
-
-TEST_CASE("flat parameters are the model's own memory") {
-  torch::nn::Linear linear(3, 2);
-  const torch::Tensor before = linear->weight.clone();
-  FlatParameters flat(*linear);
-  CHECK(torch::equal(before, linear->weight));
-  flat.values.fill_(2.0);
-  CHECK(linear->weight.min().item<float>() == 2.0f);
-  CHECK(FlatParameters::view(flat.values, flat.slots()[1]).data_ptr() == linear->bias.data_ptr());
-}

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/tokenizer.h"
 #include "tests/support/catch.h"
@@ -40,14 +39,6 @@ std::string many(const std::string& word, int count) {
 }
 
 }  // namespace
-
-TEST_CASE("converted trees are cached by the hash of the bytes read") {
-  const TemporaryDirectory directory;
-  write_text(directory / "trees", many("word", 30000) + "\n \n");
-  TreeReader reader(directory / "trees");
-  for (Tree tree; reader.next(tree);) continue;
-  CHECK(reader.hash() == hash_file(directory / "trees"));
-}
 
 TEST_CASE("trees become lines of words and of symbols") {
   TemporaryDirectory folder;

@@ -101,19 +101,6 @@ TEST_CASE("each of 100,000 sentences is well-formed and has one translation", "[
     }
     CHECK(counts.size() == penn.size());
   }
-  SECTION("casing, punctuation and blanks") {
-    for (const GeneratedPair& pair : many_samples()) {
-      const std::vector<std::string> english = split(pair.english), german = split(pair.german);
-      const auto upper = [](char c) { return c < 'a' || c > 'z'; };
-      const bool fine = joined(english) == pair.english && joined(german) == pair.german &&
-                        english.back() == german.back() &&
-                        (english.back() == "." || english.back() == "?") &&
-                        upper(pair.english.front()) && upper(pair.german.front()) &&
-                        !has_words(pair.german, ", ,") && !has_words(pair.german, ", .") &&
-                        !has_words(pair.german, "in dem") && !has_words(pair.english, "a old");
-      if (!fine) FAIL(pair.english + " | " + pair.german);
-    }
-  }
   SECTION("articles and adjectives agree with nouns in case, gender and number") {
     std::map<std::string, std::set<std::string>> phrases;
     for (const GeneratedPair& pair : many_samples()) {
@@ -151,19 +138,6 @@ TEST_CASE("each of 100,000 sentences is well-formed and has one translation", "[
       if (!second.contains(verb)) elsewhere += verb + " ";
     }
     CHECK(elsewhere == "");
-  }
-  SECTION("pronouns have the gender of the German noun") {
-    std::map<std::string, std::set<std::string>> pronouns;
-    for (const GeneratedPair& pair : many_samples()) {
-      for (const std::string thing : {"key", "lamp", "book"}) {
-        if (!pair.english.starts_with("The " + thing + " was ")) continue;
-        if (!has_words(pair.english, ", but it")) continue;
-        pronouns[thing].insert(split(pair.german.substr(pair.german.find(" aber "))).at(1));
-      }
-    }
-    CHECK(pronouns["key"] == std::set<std::string>{"er"});
-    CHECK(pronouns["lamp"] == std::set<std::string>{"sie"});
-    CHECK(pronouns["book"] == std::set<std::string>{"es"});
   }
 }
 

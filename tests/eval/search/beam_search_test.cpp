@@ -136,26 +136,6 @@ TEST_CASE("the result of a sentence does not depend on its batch") {
   }
 }
 
-TEST_CASE("the n best are different, finished and sorted") {
-  for (const StopRule stop : {StopRule::optimal, StopRule::first_finished}) {
-    for (uint64_t seed = 0; seed < 10; ++seed) {
-      RandomModel model({seed});
-      model.vocabulary = 12;
-      const auto found =
-          search(model, {6}, {.beam = 8, .extra_length = 20, .nbest = 8, .stop = stop}).at(0);
-      CHECK(found.size() == 8);
-      std::set<Tokens> seen;
-      for (size_t i = 0; i < found.size(); ++i) {
-        CHECK(found[i].finished);
-        CHECK(seen.insert(found[i].tokens).second);
-        if (i > 0) CHECK(found[i - 1].score >= found[i].score);
-        CHECK(found[i].score ==
-              found[i].log_prob / length_penalty({}, int64_t(found[i].tokens.size()) + 1));
-      }
-    }
-  }
-}
-
 TEST_CASE("eos at once is the empty hypothesis, of any beam") {
   const FunctionModel model([](int64_t, const Tokens&) {
     return std::vector<float>{-0.01F, -20.0F, -21.0F};
@@ -288,20 +268,6 @@ TEST_CASE("a threshold above all differences changes nothing, one near 0 is gree
     const auto greedy = search(model, {4}, {.beam = 1, .extra_length = 8}).at(0).at(0);
     CHECK(search(model, {4}, config).at(0).at(0).tokens == greedy.tokens);
   }
-}
-
-TEST_CASE("pruning leaves fewer rows in each step") {
-  RandomModel model({5, 6, 7});
-  model.vocabulary = 9;
-  const std::vector<int64_t> lengths = {4, 5, 6};
-  const auto rows_of_third_step = [&](double threshold) {
-    PrefixDecoder decoder(model);
-    beam_search(decoder, lengths, {.beam = 6, .extra_length = 8, .prune = threshold}, bos, eos);
-    return decoder.rows_per_step.at(2);
-  };
-  CHECK(rows_of_third_step(0) == 18);
-  CHECK(rows_of_third_step(0.5) < 18);
-  CHECK(rows_of_third_step(1e-9) <= 3);
 }
 
 TEST_CASE("BOS is never a continuation, however probable, and takes no place in the beam") {

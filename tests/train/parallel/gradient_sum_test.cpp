@@ -1,8 +1,6 @@
 #include "train/parallel/gradient_sum.h"
 
-#include <ATen/Parallel.h>
 #include <cmath>
-#include <mutex>
 #include <vector>
 
 #include "tests/support/catch.h"
@@ -11,7 +9,6 @@
 #include "tests/support/tensors.h"
 #include "tests/support/thread_communicator.h"
 #include "tests/train/parallel/trained.h"
-#include "train/checkpoint.h"
 
 using namespace attn;
 using testing::check_same;
@@ -89,33 +86,4 @@ TEST_CASE("processes train like as many threads, bit for bit, sharded or not") {
     check_same(train(processes, config, false), threads);
     check_same(train(processes, config, true), threads);
   }
-}
-
-TEST_CASE("a sharded optimizer state is distributed as they were collected") {
-  OptimizerState before;
-  run_as_processes(3, [&](Communicator& world) {
-    static std::mutex seeding;
-    std::unique_lock lock(seeding);
-    EncodedCorpus pairs = testing::copying_corpus();
-    BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
-    Transformer model = testing::CopyingTask::seeded(testing::copying_model());
-    Trainer trainer(testing::copying_training(), 9, *model, stream,
-                    {.world = world, .shard_optimizer = true});
-    lock.unlock();
-    gather(world, 0);  // a step seeds the generator that initializes the models of all threads
-    trainer.step();
-    const OptimizerState collected = trainer.collect_state();
-    trainer.optimizer().state()[0].zero_();
-    trainer.parameters().values.mul_(world.rank() + 1);
-    trainer.distribute(collected);
-    const OptimizerState again = trainer.collect_state();
-    const torch::Tensor weights = trainer.parameters().values;
-    double sum = weights.sum().item<double>();
-    const bool same_weights = gather(world, sum) == std::vector<double>(3, sum);
-    if (!same_weights || trainer.state.step != 1) std::terminate();
-    if (!world.is_rank_zero()) return;
-    before = collected;
-    if (!torch::equal(again[0], collected[0])) std::terminate();
-  });
-  CHECK(before[0].abs().max().item<float>() > 0);
 }
