@@ -57,15 +57,15 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2807,
-    "kernels": 8359,
+    "kernels": 7479,
     "kernels/cuda": 1800,
-    "model": 6613,
+    "model": 6529,
     "data": 6081,
     "train": 4642,
     "eval": 6941,
     "report": 1855,
     "app": 11119,
-    "tests": 19141,
+    "tests": 19055,
     "run": 219,
 }
 PYTHON_BUDGET = 11545  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks

@@ -111,26 +111,6 @@ struct LstmGradients {
   float* d_gates;                    ///< gradients of the sums before the activations
 };
 
-/// One step of a GRU (Cho et al. 2014) in the form of LibTorch: r ⊙ (U h + c) in the new state.
-/// Rows of gates have 3 · width floats: reset r, update z, new state n.
-struct GruCells {
-  int64_t rows, width;
-  const float* inputs;  ///< W x + b
-  float* gates;         ///< U h + c of the state before; overwritten by the activations
-  float* product;       ///< out: the part of U h + c for n, [rows, width]
-  const float* before;  ///< states before the step
-  float* hidden;
-};
-
-struct GruGradients {
-  int64_t rows, width;
-  const float* gates;  ///< activations
-  const float *product, *before;
-  const float *d_output, *d_hidden;  ///< gradients of `hidden` by the layer above, next U h + c
-  float* d_kept;  ///< in: gradient of `hidden` by the next z ⊙ h; out: that of `before`, by z ⊙ h
-  float *d_inputs, *d_products;  ///< gradients of W x + b and U h + c
-};
-
 /// The target distribution of label smoothing.
 struct SmoothedTargets {
   float target_probability;   ///< probability of the target class
@@ -189,13 +169,8 @@ struct Kernels {
   void (*dropout_row)(const float* in, float* out, int64_t n, DropoutKey, uint64_t first);
   /// out = silu(gate) · x, element by element; SwiGLU's product.
   void (*silu_gate)(const float* gate, const float* x, float* out, int64_t count);
-  /// The gradients of both from that of the product.
-  void (*silu_gate_backward)(const float* gate, const float* x, const float* d_out, float* d_gate,
-                             float* d_x, int64_t count);
   void (*lstm_cells)(const LstmCells&);
   void (*lstm_cells_backward)(const LstmGradients&);
-  void (*gru_cells)(const GruCells&);
-  void (*gru_cells_backward)(const GruGradients&);
   /// `sum` is not written without an update, and may be null. `output` may be x.
   void (*norm_forward)(const NormRows&, float* output, float* sum, float* mean, float* rstd);
   void (*norm_backward)(const NormRows&, const NormGradients&);
