@@ -59,7 +59,7 @@ BUDGETS = {
     "base": 2807,
     "kernels": 7479,
     "kernels/cuda": 1800,
-    "model": 6529,
+    "model": 6503,
     "data": 6081,
     "train": 4642,
     "eval": 6941,
