@@ -57,15 +57,15 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2807,
-    "kernels": 7479,
+    "kernels": 7124,
     "kernels/cuda": 1800,
     "model": 6503,
     "data": 6081,
-    "train": 4642,
+    "train": 4641,
     "eval": 6941,
     "report": 1855,
     "app": 11119,
-    "tests": 19055,
+    "tests": 18952,
     "run": 219,
 }
 PYTHON_BUDGET = 11545  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks

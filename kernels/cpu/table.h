@@ -40,10 +40,10 @@ struct AttentionHead {
   DropoutKey dropout;
   uint64_t first_index;  ///< counter of the head's first weight
   /// Added to the scores by distance: bias[j - i] to that of query i and key j, from -(queries - 1)
-  /// to keys - 1; null: none. tile_attention.h takes none.
+  /// to keys - 1; null: none.
   const float* bias = nullptr;
   int64_t bias_stride = 0;     ///< floats to the next head's
-  RelativeRows relative = {};  ///< as many queries as keys; tile_attention.h takes none
+  RelativeRows relative = {};  ///< as many queries as keys
 };
 
 struct AttentionGradients {
@@ -145,14 +145,6 @@ struct Kernels {
   void (*attention_forward)(const AttentionHead&, float* output, int64_t output_stride,
                             float* log_sum, float* scratch);
   void (*attention_backward)(const AttentionHead&, const AttentionGradients&, float* scratch);
-  /// One query's part of attention, for products by other kernels (tile_attention.h): its scores
-  /// of the first `keys` keys, in a row of whole vectors of 16 floats, to weights in place, with
-  /// dropout and zero where masked. Returns log Σ exp.
-  float (*attention_weights)(const AttentionHead&, int64_t query, int64_t keys, float* scores);
-  /// `weights` holds the scores again, `scores` the gradients of the dropped weights: overwritten
-  /// by the weights and the gradients of q · k; sets `dropped` to the dropped weights.
-  void (*attention_score_gradients)(const AttentionHead&, int64_t query, int64_t keys,
-                                    float log_sum, float* weights, float* dropped, float* scores);
   /// Transposes the keys of cross-attention, once per batch, into transposed_size floats.
   int64_t (*transposed_size)(int64_t keys, int64_t d_k);
   void (*transpose)(const float* keys, int64_t stride, int64_t count, int64_t d_k, float* out);
