@@ -57,18 +57,18 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2654,
-    "kernels": 8359,
+    "kernels": 7124,
     "kernels/cuda": 1800,
-    "model": 6613,
+    "model": 6503,
     "data": 6079,
-    "train": 4642,
+    "train": 4641,
     "eval": 6913,
     "report": 1983,
     "app": 10733,
-    "tests": 19102,
-    "run": 219,
+    "tests": 18496,
+    "run": 216,
 }
-PYTHON_BUDGET = 11545  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11500  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

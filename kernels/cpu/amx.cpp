@@ -170,11 +170,7 @@ const TileKernels* table() {
                                          multiply,
                                          narrow_rows,
                                          add_rows,
-                                         relu_gradient,
-                                         silu_gate,
-                                         silu_gate_gradient,
-                                         add_logits,
-                                         loss_gradient};
+                                         relu_gradient};
   return &kTable;
 }
 

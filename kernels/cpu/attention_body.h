@@ -68,11 +68,6 @@ static inline float weights_of(const AttentionHead& head, int64_t query, const K
   return log_sum;
 }
 
-static float attention_weights(const AttentionHead& head, int64_t query, int64_t keys,
-                               float* scores) {
-  return weights_of(head, query, {0, keys}, scores);
-}
-
 // `keys` transposed; `weights` holds a block of score rows; log_sum may be null.
 static inline void attend(const AttentionHead& head, const float* keys,
                           const RelativeBlock& relative, float* output, int64_t output_stride,
@@ -154,12 +149,6 @@ ATTN_APART static void backward_row(const AttentionHead& head, int64_t query, co
   }
   clear(scores, n, span);
   clear(dropped, n, span);
-}
-
-static void attention_score_gradients(const AttentionHead& head, int64_t query, int64_t keys,
-                                      float log_sum, float* weights, float* dropped,
-                                      float* scores) {
-  backward_row(head, query, {0, keys}, log_sum, weights, dropped, scores);
 }
 
 static void attention_backward(const AttentionHead& head, const AttentionGradients& gradients,

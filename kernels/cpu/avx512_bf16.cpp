@@ -133,9 +133,7 @@ const TileKernels* table() {
                                          pack_by_columns<true>, pack_by_columns<false>,
                                          pack_by_rows<true>,    multiply,
                                          narrow_rows,           add_rows,
-                                         relu_gradient,         silu_gate,
-                                         silu_gate_gradient,    add_logits,
-                                         loss_gradient};
+                                         relu_gradient};
   return &kTable;
 }
 

@@ -93,50 +93,6 @@ void relu_gradient(const uint16_t* y, const uint16_t* d, uint16_t* out, int64_t 
   for (int64_t i = 0; i < count; ++i) out[i] = to_float(y[i]) > 0 ? d[i] : uint16_t{0};
 }
 
-float sigmoid(float x) {
-  return 1.0f / (1.0f + std::exp(-x));
-}
-
-void silu_gate(const GateBlock& b) {
-  for (int64_t r = 0; r < b.rows; ++r) {
-    for (int64_t c = 0; c < b.columns; ++c) {
-      const float gate = b.gate[r * b.stride + c], x = b.x[r * b.stride + c];
-      const int64_t at = r * b.out_stride + c;
-      b.product[at] = to_bf16(gate * sigmoid(gate) * x);
-      b.narrow_gate[at] = to_bf16(gate);
-      b.narrow_x[at] = to_bf16(x);
-    }
-  }
-}
-
-void silu_gate_gradient(const uint16_t* gate, const uint16_t* x, const uint16_t* d,
-                        uint16_t* d_gate, uint16_t* d_x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    const float g = to_float(gate[i]), s = sigmoid(g), upstream = to_float(d[i]);
-    d_gate[i] = to_bf16(upstream * to_float(x[i]) * s * (1.0f + g * (1.0f - s)));
-    d_x[i] = to_bf16(upstream * g * s);
-  }
-}
-
-void add_logits(const float* logits, int64_t classes, LogitSums& sums) {
-  float largest = sums.largest;
-  for (int64_t c = 0; c < classes; ++c) largest = std::fmax(largest, logits[c]);
-  double exps = sums.exp_sum * std::exp(static_cast<double>(sums.largest) - largest);
-  for (int64_t c = 0; c < classes; ++c) {
-    exps += std::exp(static_cast<double>(logits[c]) - largest);
-    sums.sum += logits[c];
-  }
-  sums.largest = largest;
-  sums.exp_sum = static_cast<float>(exps);
-}
-
-void loss_gradient(float* logits, int64_t classes, float log_sum, float weight, float smoothing,
-                   float scale) {
-  for (int64_t c = 0; c < classes; ++c) {
-    logits[c] = (std::exp(logits[c] - log_sum) * weight - smoothing) * scale;
-  }
-}
-
 }  // namespace
 
 const TileKernels* bf16_table();  // for tiles.cpp
@@ -150,11 +106,7 @@ const TileKernels* bf16_table() {
                                          multiply,
                                          narrow,
                                          add_rows,
-                                         relu_gradient,
-                                         silu_gate,
-                                         silu_gate_gradient,
-                                         add_logits,
-                                         loss_gradient};
+                                         relu_gradient};
   return &kTable;
 }
 

@@ -34,13 +34,6 @@ struct EnumNames<cpu::Products> {
       {{cpu::Products::panels, "panels"}, {cpu::Products::libtorch, "libtorch"}});
 };
 
-// The values of ATTN_ATTENTION.
-template <>
-struct EnumNames<cpu::AttentionProducts> {
-  static constexpr auto values = std::to_array<EnumName<cpu::AttentionProducts>>(
-      {{cpu::AttentionProducts::fp32, "fp32"}, {cpu::AttentionProducts::tiles, "tiles"}});
-};
-
 namespace cpu {
 namespace {
 
@@ -132,17 +125,6 @@ Products products_named(const std::string& name, Isa isa, bool intel) {
 Products chosen_products() {
   static const Products chosen =
       products_named(variable("ATTN_PRODUCTS"), chosen_isa().isa, is_intel());
-  return chosen;
-}
-
-AttentionProducts attention_named(const std::string& name, Isa isa) {
-  if (name.empty()) return isa == Isa::amx ? AttentionProducts::tiles : AttentionProducts::fp32;
-  return value_named<AttentionProducts>("ATTN_ATTENTION", name, "expected fp32 or tiles");
-}
-
-AttentionProducts chosen_attention() {
-  static const AttentionProducts chosen =
-      attention_named(variable("ATTN_ATTENTION"), chosen_isa().isa);
   return chosen;
 }
 

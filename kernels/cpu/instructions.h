@@ -43,16 +43,4 @@ Products products_named(const std::string& name, Isa isa, bool intel);
 /// The products of the environment variable ATTN_PRODUCTS, which is read once.
 Products chosen_products();
 
-/// What computes the products of attention over long sentences in a ComputeScope of bf16 tiles.
-enum class AttentionProducts {
-  fp32,  ///< Kernels::attention_forward
-  tiles  ///< tile_attention.h
-};
-
-/// The products `name` (fp32 or tiles); empty: tiles with AMX. Throws ConfigError for other names.
-AttentionProducts attention_named(const std::string& name, Isa isa);
-
-/// The products of the environment variable ATTN_ATTENTION, which is read once.
-AttentionProducts chosen_attention();
-
 }  // namespace attn::cpu

@@ -18,37 +18,16 @@ namespace {
 
 const Kernels& table();
 const Kernels& table() {
-  static constexpr Kernels kTable = {ATTN_TEXT(ATTN_ISA),
-                                     attention_scratch,
-                                     relative_scratch,
-                                     attention_forward,
-                                     attention_backward,
-                                     attention_weights,
-                                     attention_score_gradients,
-                                     transposed_size,
-                                     transpose,
-                                     attention_transposed,
-                                     step_attention_scratch,
-                                     step_attention,
-                                     dropout_elements,
-                                     dropout_row,
-                                     silu_gate,
-                                     silu_gate_backward,
-                                     lstm_cells,
-                                     lstm_cells_backward,
-                                     gru_cells,
-                                     gru_cells_backward,
-                                     norm_forward,
-                                     norm_backward,
-                                     smoothed_loss,
-                                     log_sum_exp,
-                                     next_above,
-                                     kPanel,
-                                     panels_of,
-                                     pack_panels,
-                                     pack_columns,
-                                     pack_tiles,
-                                     multiply_panels};
+  static constexpr Kernels kTable = {
+      ATTN_TEXT(ATTN_ISA), attention_scratch,    relative_scratch,
+      attention_forward,   attention_backward,   transposed_size,
+      transpose,           attention_transposed, step_attention_scratch,
+      step_attention,      dropout_elements,     dropout_row,
+      silu_gate,           lstm_cells,           lstm_cells_backward,
+      norm_forward,        norm_backward,        smoothed_loss,
+      log_sum_exp,         next_above,           kPanel,
+      panels_of,           pack_panels,          pack_columns,
+      pack_tiles,          multiply_panels};
   return kTable;
 }
 

@@ -63,15 +63,6 @@ static void silu_gate(const float* gate, const float* x, float* out, int64_t cou
   for (int64_t i = 0; i < count; ++i) out[i] = gate[i] * sigmoid_of(gate[i]) * x[i];
 }
 
-static void silu_gate_backward(const float* gate, const float* x, const float* d_out, float* d_gate,
-                               float* d_x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    const float g = gate[i], s = sigmoid_of(g), d = d_out[i];
-    d_gate[i] = d * x[i] * s * (1.0f + g * (1.0f - s));
-    d_x[i] = d * g * s;
-  }
-}
-
 // To 2e-7, absolute.
 static inline float tanh_of(float x) {
   return 2.0f * sigmoid_of(2.0f * x) - 1.0f;
@@ -129,58 +120,6 @@ static void lstm_cells_backward(const LstmGradients& c) {
       d_update[j] = d_state * i * (1.0f - u * u);
       d_output[j] = d_hidden * s * o * (1.0f - o);
       d_cell[j] = d_state * f;
-    }
-  }
-}
-
-static void gru_cells(const GruCells& c) {
-  const int64_t width = c.width;
-  for (int64_t r = 0; r < c.rows; ++r) {
-    const float* __restrict__ in = c.inputs + r * 3 * width;
-    float* __restrict__ reset = c.gates + r * 3 * width;
-    float* __restrict__ update = reset + width;
-    float* __restrict__ state = update + width;
-    float* __restrict__ product = c.product + r * width;
-    const float* __restrict__ before = c.before + r * width;
-    float* __restrict__ hidden = c.hidden + r * width;
-    sigmoid_of_sums(in, reset, 2 * width);
-    for (int64_t j = 0; j < width; ++j) product[j] = state[j];
-    for (int64_t j = 0; j < width; ++j) {
-      state[j] = tanh_of(in[2 * width + j] + reset[j] * state[j]);
-    }
-    for (int64_t j = 0; j < width; ++j) {
-      hidden[j] = state[j] + update[j] * (before[j] - state[j]);
-    }
-  }
-}
-
-static void gru_cells_backward(const GruGradients& c) {
-  const int64_t width = c.width;
-  for (int64_t r = 0; r < c.rows; ++r) {
-    const float* __restrict__ reset = c.gates + r * 3 * width;
-    const float* __restrict__ update = reset + width;
-    const float* __restrict__ state = update + width;
-    const float* __restrict__ product = c.product + r * width;
-    const float* __restrict__ before = c.before + r * width;
-    const float* __restrict__ d_above = c.d_output + r * width;
-    const float* __restrict__ d_next = c.d_hidden + r * width;
-    float* __restrict__ d_kept = c.d_kept + r * width;
-    float* __restrict__ d_in = c.d_inputs + r * 3 * width;
-    float* __restrict__ d_products = c.d_products + r * 3 * width;
-    ATTN_INDEPENDENT  // too many arrays to check for overlaps
-    for (int64_t j = 0; j < width; ++j) {
-      const float g = reset[j], z = update[j], n = state[j];
-      const float d_hidden = d_above[j] + d_next[j] + d_kept[j];
-      const float d_n = d_hidden * (1.0f - z) * (1.0f - n * n);
-      const float d_g = d_n * product[j] * g * (1.0f - g);
-      const float d_z = d_hidden * (before[j] - n) * z * (1.0f - z);
-      d_in[j] = d_g;
-      d_in[width + j] = d_z;
-      d_in[2 * width + j] = d_n;
-      d_products[j] = d_g;
-      d_products[width + j] = d_z;
-      d_products[2 * width + j] = d_n * g;
-      d_kept[j] = d_hidden * z;
     }
   }
 }

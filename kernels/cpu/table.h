@@ -40,10 +40,10 @@ struct AttentionHead {
   DropoutKey dropout;
   uint64_t first_index;  ///< counter of the head's first weight
   /// Added to the scores by distance: bias[j - i] to that of query i and key j, from -(queries - 1)
-  /// to keys - 1; null: none. tile_attention.h takes none.
+  /// to keys - 1; null: none.
   const float* bias = nullptr;
   int64_t bias_stride = 0;     ///< floats to the next head's
-  RelativeRows relative = {};  ///< as many queries as keys; tile_attention.h takes none
+  RelativeRows relative = {};  ///< as many queries as keys
 };
 
 struct AttentionGradients {
@@ -111,26 +111,6 @@ struct LstmGradients {
   float* d_gates;                    ///< gradients of the sums before the activations
 };
 
-/// One step of a GRU (Cho et al. 2014) in the form of LibTorch: r ⊙ (U h + c) in the new state.
-/// Rows of gates have 3 · width floats: reset r, update z, new state n.
-struct GruCells {
-  int64_t rows, width;
-  const float* inputs;  ///< W x + b
-  float* gates;         ///< U h + c of the state before; overwritten by the activations
-  float* product;       ///< out: the part of U h + c for n, [rows, width]
-  const float* before;  ///< states before the step
-  float* hidden;
-};
-
-struct GruGradients {
-  int64_t rows, width;
-  const float* gates;  ///< activations
-  const float *product, *before;
-  const float *d_output, *d_hidden;  ///< gradients of `hidden` by the layer above, next U h + c
-  float* d_kept;  ///< in: gradient of `hidden` by the next z ⊙ h; out: that of `before`, by z ⊙ h
-  float *d_inputs, *d_products;  ///< gradients of W x + b and U h + c
-};
-
 /// The target distribution of label smoothing.
 struct SmoothedTargets {
   float target_probability;   ///< probability of the target class
@@ -165,14 +145,6 @@ struct Kernels {
   void (*attention_forward)(const AttentionHead&, float* output, int64_t output_stride,
                             float* log_sum, float* scratch);
   void (*attention_backward)(const AttentionHead&, const AttentionGradients&, float* scratch);
-  /// One query's part of attention, for products by other kernels (tile_attention.h): its scores
-  /// of the first `keys` keys, in a row of whole vectors of 16 floats, to weights in place, with
-  /// dropout and zero where masked. Returns log Σ exp.
-  float (*attention_weights)(const AttentionHead&, int64_t query, int64_t keys, float* scores);
-  /// `weights` holds the scores again, `scores` the gradients of the dropped weights: overwritten
-  /// by the weights and the gradients of q · k; sets `dropped` to the dropped weights.
-  void (*attention_score_gradients)(const AttentionHead&, int64_t query, int64_t keys,
-                                    float log_sum, float* weights, float* dropped, float* scores);
   /// Transposes the keys of cross-attention, once per batch, into transposed_size floats.
   int64_t (*transposed_size)(int64_t keys, int64_t d_k);
   void (*transpose)(const float* keys, int64_t stride, int64_t count, int64_t d_k, float* out);
@@ -189,13 +161,8 @@ struct Kernels {
   void (*dropout_row)(const float* in, float* out, int64_t n, DropoutKey, uint64_t first);
   /// out = silu(gate) · x, element by element; SwiGLU's product.
   void (*silu_gate)(const float* gate, const float* x, float* out, int64_t count);
-  /// The gradients of both from that of the product.
-  void (*silu_gate_backward)(const float* gate, const float* x, const float* d_out, float* d_gate,
-                             float* d_x, int64_t count);
   void (*lstm_cells)(const LstmCells&);
   void (*lstm_cells_backward)(const LstmGradients&);
-  void (*gru_cells)(const GruCells&);
-  void (*gru_cells_backward)(const GruGradients&);
   /// `sum` is not written without an update, and may be null. `output` may be x.
   void (*norm_forward)(const NormRows&, float* output, float* sum, float* mean, float* rstd);
   void (*norm_backward)(const NormRows&, const NormGradients&);

@@ -39,22 +39,6 @@ struct TileProduct {
   const float* bias = nullptr;  ///< [columns], or none; not with `add`
 };
 
-/// A block of SwiGLU's operands in float32, and where it is written in bf16; strides in elements.
-struct GateBlock {
-  const float *gate, *x;
-  int64_t stride;
-  int64_t rows, columns;
-  uint16_t *product, *narrow_gate, *narrow_x;  ///< silu(gate) ⊙ x, gate and x
-  int64_t out_stride;
-};
-
-/// Sums over a row of logits for the loss, accumulated in blocks of classes.
-struct LogitSums {
-  float largest;
-  float exp_sum;  ///< Σ exp(logit - largest)
-  double sum;     ///< Σ logit
-};
-
 /// All are thread-safe.
 struct TileKernels {
   const char* name;
@@ -72,15 +56,6 @@ struct TileKernels {
   void (*add_rows)(const TileSource&, float* sums);
   /// bf16 gradient of max(0, y): d where y > 0, else 0.
   void (*relu_gradient)(const uint16_t* y, const uint16_t* d, uint16_t* out, int64_t count);
-  /// SwiGLU's product from float32 operands, which are converted for the backward pass.
-  void (*silu_gate)(const GateBlock&);
-  /// The gradients of both operands in bf16 from that of the product, `d`.
-  void (*silu_gate_gradient)(const uint16_t* gate, const uint16_t* x, const uint16_t* d,
-                             uint16_t* d_gate, uint16_t* d_x, int64_t count);
-  void (*add_logits)(const float* logits, int64_t classes, LogitSums&);
-  /// (exp(logit - log_sum) · weight - smoothing) · scale, in place.
-  void (*loss_gradient)(float* logits, int64_t classes, float log_sum, float weight,
-                        float smoothing, float scale);
 };
 
 /// Whether the processor has instructions for bf16: on x86 AVX-512 BF16 or AMX; assumed elsewhere.

@@ -53,45 +53,10 @@ void multiply_layer(const uint16_t* left, const LinearLayers::Layer& layer, int6
                    layer.bias.defined() ? layer.bias.const_data_ptr<float>() + c : nullptr);
 }
 
-// silu(y[0]) ⊙ y[1], y[0] and y[1] in bf16; the float32 sums do not leave the cache.
-variable_list multiply_gated(const torch::Tensor& x, const LinearLayers& all) {
-  const int64_t count = x.size(0), block = rows_of_block(x.size(1));
-  const int64_t columns = all.layers[0].outputs();
-  variable_list results;
-  for (int m = 0; m < 3; ++m) {
-    results.push_back(torch::empty({count, columns}, x.options().dtype(torch::kBFloat16)));
-  }
-  at::parallel_for(0, tile_count(count, block), 1, [&](int64_t first, int64_t last) {
-    const torch::Tensor left = tiles(block, x.size(1)), sums = torch::empty({2, block, kColumns});
-    float* gate = sums.data_ptr<float>();
-    float* value = gate + block * kColumns;
-    for (int64_t b = first; b < last; ++b) {
-      const int64_t row = b * block, rows = std::min(block, count - row);
-      cpu::tile_kernels()->left(source(x, row, rows), data(left));
-      for (int64_t c = 0; c < columns; c += kColumns) {
-        const int64_t width = std::min(kColumns, columns - c), at = row * columns + c;
-        multiply_layer(data(left), all.layers[0], rows, c, width, gate, kColumns);
-        multiply_layer(data(left), all.layers[1], rows, c, width, value, kColumns);
-        cpu::tile_kernels()->silu_gate({.gate = gate,
-                                        .x = value,
-                                        .stride = kColumns,
-                                        .rows = rows,
-                                        .columns = width,
-                                        .product = data(results[0]) + at,
-                                        .narrow_gate = data(results[1]) + at,
-                                        .narrow_x = data(results[2]) + at,
-                                        .out_stride = columns});
-      }
-    }
-  });
-  return results;
-}
-
 // y[m] = x W_mᵀ + b_m; x is packed once.
 variable_list multiply_all(const torch::Tensor& x, const LinearLayers& all) {
-  if (all.activation == FusedActivation::silu_gate) return multiply_gated(x, all);
   const cpu::TileKernels& kernels = *cpu::tile_kernels();
-  const bool relu = all.activation == FusedActivation::relu;
+  const bool relu = all.relu;
   const int64_t count = x.size(0), block = rows_of_block(x.size(1));
   variable_list results;
   for (const auto& layer : all.layers) {
@@ -172,17 +137,6 @@ torch::Tensor relu_gradient(const torch::Tensor& y, const torch::Tensor& dy) {
   return passed;
 }
 
-variable_list silu_gate_gradient(const torch::Tensor& gate, const torch::Tensor& x,
-                                 const torch::Tensor& d_product) {
-  const torch::Tensor d_gate = torch::empty_like(gate), d_x = torch::empty_like(x);
-  at::parallel_for(0, x.numel(), kElementGrain, [&](int64_t begin, int64_t end) {
-    cpu::tile_kernels()->silu_gate_gradient(data(gate) + begin, data(x) + begin,
-                                            data(d_product) + begin, data(d_gate) + begin,
-                                            data(d_x) + begin, end - begin);
-  });
-  return {d_gate, d_x};
-}
-
 // sums[c] += Σ_r dy[r][c]
 void add_rows(const torch::Tensor& dy, float* sums) {
   at::parallel_for(0, dy.size(1), kColumnGrain, [&](int64_t begin, int64_t end) {
@@ -236,9 +190,8 @@ void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient
 
 const LinearProducts& bf16_linear_products() {
   static constexpr LinearProducts kProducts = {
-      bf16::operand_like,       bf16::kLinesOfPiece,  bf16::pack,
-      bf16::multiply_all,       bf16::input_gradient, bf16::relu_gradient,
-      bf16::silu_gate_gradient, bf16::add_rows,       bf16::add_weight_gradients};
+      bf16::operand_like,   bf16::kLinesOfPiece, bf16::pack,     bf16::multiply_all,
+      bf16::input_gradient, bf16::relu_gradient, bf16::add_rows, bf16::add_weight_gradients};
   return kProducts;
 }
 

@@ -17,7 +17,6 @@
 #include "kernels/compute_scope.h"
 #include "kernels/cpu/instructions.h"
 #include "kernels/cpu/table.h"
-#include "kernels/cpu/tile_attention.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/linear.h"
 #include "kernels/ops/relative_rows.h"
@@ -35,7 +34,6 @@ struct Layout {
   bool causal = false;
   int64_t window = 0;
   cpu::DropoutKey dropout;
-  const cpu::TileKernels* tiles = nullptr;  // for bf16 products where they are faster
 
   // The head of keys and values of a head of queries.
   int64_t kv_head(int64_t head) const { return head / (heads / kv_heads); }
@@ -102,23 +100,16 @@ void for_each_sentence(const Layout& layout, int64_t size, int64_t scratch_float
   });
 }
 
-bool takes_tiles(const Layout& layout, const cpu::AttentionHead& head) {
-  return layout.tiles != nullptr && cpu::suits_tile_attention(head);
-}
-
 // Floats of scratch for a head of the longest sentence.
 int64_t scratch_size(const Layout& layout, const Operands& operands) {
   const cpu::Kernels& kernels = cpu::kernels();
-  cpu::AttentionHead longest{};
-  longest.keys = longest_of(layout.key_offsets), longest.window = layout.window;
-  const int64_t d_k = longest.d_k = operands.d_k(layout);
-  const int64_t d_v = longest.d_v = operands.d_v(layout);
-  int64_t floats = kernels.attention_scratch(longest.keys, d_k, d_v);
+  const int64_t keys = longest_of(layout.key_offsets);
+  const int64_t d_k = operands.d_k(layout), d_v = operands.d_v(layout);
+  int64_t floats = kernels.attention_scratch(keys, d_k, d_v);
   if (operands.relative.defined()) {
     floats += kernels.relative_scratch(operands.relative.clip(), d_k, d_v);
   }
-  if (!takes_tiles(layout, longest)) return floats;
-  return std::max(floats, cpu::tile_attention_scratch(longest.keys, d_k, d_v));
+  return floats;
 }
 
 // The gradient of a small operand that all sentences share: a part for each group of sentences,
@@ -164,13 +155,7 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
       float* log_sum = log_sums.data_ptr<float>() + row;
       for (int64_t h = 0; h < heads; ++h) {
         const auto head = head_of(*layout, operands, sentence, h);
-        if (takes_tiles(*layout, head)) {
-          cpu::tile_attention_forward(*layout->tiles, head, output + h * d_v, out.size(1),
-                                      log_sum + h * rows, scratch);
-        } else {
-          kernels.attention_forward(head, output + h * d_v, out.size(1), log_sum + h * rows,
-                                    scratch);
-        }
+        kernels.attention_forward(head, output + h * d_v, out.size(1), log_sum + h * rows, scratch);
       }
     };
     for_each_sentence(*layout, 1, scratch_size(*layout, operands), attend);
@@ -224,12 +209,7 @@ class CpuAttention : public torch::autograd::Function<CpuAttention> {
     const auto add_gradients = [&](int64_t sentence, int64_t group, float* scratch) {
       for (int64_t h = 0; h < layout.heads; ++h) {
         const auto head = head_of(layout, operands, sentence, h);
-        const auto gradients_of_head = gradients_of(head, sentence, group, h);
-        if (takes_tiles(layout, head)) {
-          cpu::tile_attention_backward(*layout.tiles, head, gradients_of_head, scratch);
-        } else {
-          kernels.attention_backward(head, gradients_of_head, scratch);
-        }
+        kernels.attention_backward(head, gradients_of(head, sentence, group, h), scratch);
       }
     };
     for_each_sentence(layout, group_size, scratch_size(layout, operands), add_gradients);
@@ -261,11 +241,6 @@ torch::Tensor cpu_attention(const torch::Tensor& queries, const torch::Tensor& k
   layout->causal = options.causal;
   layout->window = options.window;
   layout->dropout = draw_dropout_key(options.dropout);
-  const PackedWeights* packed = ComputeScope::packed_weights();
-  if (packed != nullptr && packed->precision() == Precision::bf16 &&
-      cpu::chosen_attention() == cpu::AttentionProducts::tiles) {
-    layout->tiles = cpu::tile_kernels();
-  }
   const auto widen = [](const torch::Tensor& x) { return x.to(torch::kFloat32).contiguous(); };
   const auto optional = [&](const torch::Tensor& x) {
     return x.defined() ? std::optional(widen(x)) : std::nullopt;

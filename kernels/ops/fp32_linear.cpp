@@ -3,7 +3,6 @@
 
 #include "kernels/cpu/table.h"
 #include "kernels/ops/fp32_products.h"
-#include "kernels/ops/gate.h"
 #include "kernels/ops/linear_products.h"
 
 namespace attn {
@@ -40,15 +39,11 @@ void pack(const PackingPiece& piece) {
 }
 
 variable_list multiply_all(const torch::Tensor& x, const LinearLayers& all) {
-  const bool relu = all.activation == FusedActivation::relu;
   variable_list results;
   for (const auto& layer : all.layers) {
     torch::Tensor& y =
         results.emplace_back(torch::empty({x.size(0), layer.outputs()}, x.options()));
-    multiply_rows(x, layer.operand->forward, layer.bias, relu, /*add=*/false, y);
-  }
-  if (all.activation == FusedActivation::silu_gate) {
-    results.insert(results.begin(), silu_gate_forward(results[0], results[1]));
+    multiply_rows(x, layer.operand->forward, layer.bias, all.relu, /*add=*/false, y);
   }
   return results;
 }
@@ -132,9 +127,8 @@ void add_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, float*
 
 const LinearProducts& fp32_linear_products() {
   static constexpr LinearProducts kProducts = {
-      fp32::operand_like, fp32::kPanelsOfPiece, fp32::pack,
-      fp32::multiply_all, fp32::input_gradient, fp32::relu_gradient,
-      silu_gate_backward, fp32::add_rows,       fp32::add_weight_gradients};
+      fp32::operand_like,   fp32::kPanelsOfPiece, fp32::pack,     fp32::multiply_all,
+      fp32::input_gradient, fp32::relu_gradient,  fp32::add_rows, fp32::add_weight_gradients};
   return kProducts;
 }
 

@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "kernels/compute_scope.h"
-#include "kernels/ops/gate.h"
 #include "kernels/ops/gpu_linear.h"
 #include "kernels/ops/gradient_target.h"
 #include "kernels/ops/linear_products.h"
@@ -28,13 +27,9 @@ class PackedProduct : public torch::autograd::Function<PackedProduct> {
                                const Parameter&, const Parameter&, const Parameter&,
                                const Parameter&, const Parameter&,
                                c10::intrusive_ptr<LinearLayers> all) {
-    variable_list results = products_of(all->precision).multiply_all(x, *all);
+    const variable_list results = products_of(all->precision).multiply_all(x, *all);
     variable_list saved{x};
-    if (all->activation == FusedActivation::relu) saved.push_back(results[0]);
-    if (all->activation == FusedActivation::silu_gate) {
-      saved.insert(saved.end(), {results[1], results[2]});
-      results.resize(1);
-    }
+    if (all->relu) saved.push_back(results[0]);
     context->save_for_backward(saved);
     context->saved_data["layers"] = c10::IValue::make_capsule(std::move(all));
     context->set_materialize_grads(false);  // unused results cost nothing
@@ -52,10 +47,7 @@ class PackedProduct : public torch::autograd::Function<PackedProduct> {
     for (torch::Tensor& gradient : dy) {
       if (gradient.defined()) gradient = gradient.contiguous();
     }
-    if (all.activation == FusedActivation::relu) dy[0] = products.relu_gradient(saved[1], dy[0]);
-    if (all.activation == FusedActivation::silu_gate) {
-      dy = products.silu_gate_gradient(saved[1], saved[2], dy[0]);
-    }
+    if (all.relu) dy[0] = products.relu_gradient(saved[1], dy[0]);
     // Autograd numbers only defined arguments.
     size_t edge = 0;
     if (context->needs_input_grad(edge++)) out[0] = products.input_gradient(x, all, dy);
@@ -84,11 +76,11 @@ class PackedProduct : public torch::autograd::Function<PackedProduct> {
 };
 
 variable_list packed_linear(const torch::Tensor& x, std::span<const LinearWeights> layers,
-                            FusedActivation activation, PackedWeights& packed) {
+                            bool relu, PackedWeights& packed) {
   TORCH_CHECK(!layers.empty() && layers.size() <= PackedProduct::kMaxLayers, layers.size(),
               " linear layers");
   auto all = c10::make_intrusive<LinearLayers>();
-  all->activation = activation;
+  all->relu = relu;
   all->precision = packed.precision();
   for (const LinearWeights& layer : layers) {
     TORCH_CHECK(
@@ -120,7 +112,7 @@ variable_list packed_linear(const torch::Tensor& x, std::span<const LinearWeight
 std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
                                       std::span<const LinearWeights> layers) {
   if (PackedWeights* packed = ComputeScope::packed_weights()) {
-    return packed_linear(x_NI, layers, FusedActivation::none, *packed);
+    return packed_linear(x_NI, layers, /*relu=*/false, *packed);
   }
   const bool parameters = std::ranges::all_of(
       layers, [](const LinearWeights& layer) { return layer.weight.is_leaf(); });
@@ -145,16 +137,7 @@ torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer)
   if (weight_copies(x_NI) != nullptr) return joint_relu(x_NI, layer);
   PackedWeights* packed = ComputeScope::packed_weights();
   TORCH_CHECK(packed != nullptr, "linear_relu requires packed weights");
-  return packed_linear(x_NI, {&layer, 1}, FusedActivation::relu, *packed)[0];
-}
-
-torch::Tensor linear_silu_gate(const torch::Tensor& x_NI, const LinearWeights& gate,
-                               const LinearWeights& layer) {
-  TORCH_CHECK(gate.weight.sizes() == layer.weight.sizes(),
-              "linear_silu_gate: ", gate.weight.sizes(), " and ", layer.weight.sizes());
-  PackedWeights* packed = ComputeScope::packed_weights();
-  TORCH_CHECK(packed != nullptr, "linear_silu_gate requires packed weights");
-  return packed_linear(x_NI, std::array{gate, layer}, FusedActivation::silu_gate, *packed)[0];
+  return packed_linear(x_NI, {&layer, 1}, /*relu=*/true, *packed)[0];
 }
 
 }  // namespace attn

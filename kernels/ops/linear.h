@@ -21,10 +21,6 @@ bool takes_linear_relu(const torch::Tensor& x);
 /// max(0, linear(·)) with packed weights, which it requires; bf16 in a ComputeScope of bf16 tiles,
 /// and on a GPU.
 torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer);
-/// silu(linear(x, gate)) ⊙ linear(x, layer), SwiGLU's hidden layer, likewise; weights of equal
-/// shape.
-torch::Tensor linear_silu_gate(const torch::Tensor& x_NI, const LinearWeights& gate,
-                               const LinearWeights& layer);
 /// Up to three linear layers of the same rows, which are packed once if they need to be. Training
 /// on a GPU uses joint_linear.
 std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,

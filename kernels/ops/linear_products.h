@@ -12,9 +12,6 @@
 
 namespace attn {
 
-/// What follows the products: nothing, max(0, y) of a single layer, or silu(y[0]) ⊙ y[1] of two.
-enum class FusedActivation { none, relu, silu_gate };
-
 /// Linear layers over the same rows; backward needs their parameters besides the saved tensors.
 struct LinearLayers : torch::CustomClassHolder {
   struct Layer : LinearWeights {
@@ -22,7 +19,7 @@ struct LinearLayers : torch::CustomClassHolder {
     int64_t outputs() const { return weight.size(0); }
   };
   std::vector<Layer> layers;
-  FusedActivation activation = FusedActivation::none;
+  bool relu = false;  ///< max(0, y) of a single layer
   Precision precision = Precision::fp32;
 };
 
@@ -46,17 +43,13 @@ struct LinearProducts {
   PackedWeight (*operand_like)(const torch::Tensor& weight, bool gradients);
   int64_t lines_of_piece;  ///< lines of tiles, or panels, in a unit of packing work
   void (*pack)(const PackingPiece&);
-  /// y[m] = x W_mᵀ + b_m; or max(0, y[0]); or {silu(y[0]) ⊙ y[1], y[0], y[1]}.
+  /// y[m] = x W_mᵀ + b_m, or max(0, y[0]).
   torch::autograd::variable_list (*multiply_all)(const torch::Tensor& x, const LinearLayers&);
   /// dx = Σ_m dy[m] W_m, in the type of x; undefined dy are zero.
   torch::Tensor (*input_gradient)(const torch::Tensor& x, const LinearLayers&,
                                   const torch::autograd::variable_list& dy);
   /// dy where y > 0, else 0.
   torch::Tensor (*relu_gradient)(const torch::Tensor& y, const torch::Tensor& dy);
-  /// The gradients of y[0] and y[1] from that of silu(y[0]) ⊙ y[1].
-  torch::autograd::variable_list (*silu_gate_gradient)(const torch::Tensor& gate,
-                                                       const torch::Tensor& x,
-                                                       const torch::Tensor& d_product);
   /// sums[c] += Σ_r dy[r][c]
   void (*add_rows)(const torch::Tensor& dy, float* sums);
   /// sum += dyᵀ x for each weight; x [N, I].

@@ -1,19 +1,82 @@
 // Fast path lstm: lstm 85be58c0
 // Fast path lstm: recurrence 2a16393b
+#include "kernels/ops/lstm.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
 #include <optional>
+#include <ranges>
 #include <vector>
 
 #include "kernels/cpu/table.h"
+#include "kernels/ops/dropout.h"
 #include "kernels/ops/fp32_products.h"
-#include "kernels/ops/recurrence.h"
-#include "kernels/ops/recurrent_steps.h"
-#include "kernels/ops/time_steps.h"
 
 namespace attn {
 namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
+
+constexpr int64_t kGates = 4;  // input, forget, cell update, output
+
+// Rows [row, row + rows) of a time step; the first `continued` of them follow the rows from
+// `before` on, the others start.
+struct TimeStep {
+  int64_t row, rows, before, continued;
+};
+
+// In the order of computation.
+std::vector<TimeStep> steps_of(const torch::Tensor& batch_sizes_T, bool reverse) {
+  std::vector<TimeStep> steps;
+  const auto* sizes = batch_sizes_T.const_data_ptr<int64_t>();
+  for (int64_t t = 0, row = 0; t < batch_sizes_T.size(0); row += sizes[t++]) {
+    steps.push_back({row, sizes[t], 0, 0});
+  }
+  if (reverse) std::reverse(steps.begin(), steps.end());
+  for (size_t s = 1; s < steps.size(); ++s) {
+    steps[s].before = steps[s - 1].row;
+    steps[s].continued = std::min(steps[s - 1].rows, steps[s].rows);
+  }
+  return steps;
+}
+
+template <class Work>
+void parallel_rows(int64_t rows, int64_t width, const Work& work) {
+  constexpr int64_t kCellsAThread = 2048;
+  at::parallel_for(0, rows, std::max<int64_t>(1, kCellsAThread / width), work);
+}
+
+// Copies the states of the rows before a step, `first` [B, width] (null: zeros) where it starts.
+void copy_before(const TimeStep& step, int64_t width, const float* states, const float* first,
+                 float* before) {
+  float* to = before + step.row * width;
+  std::copy_n(states + step.before * width, step.continued * width, to);
+  to += step.continued * width;
+  const int64_t rest = (step.rows - step.continued) * width;
+  if (first) {
+    std::copy_n(first + step.continued * width, rest, to);
+  } else {
+    std::fill_n(to, rest, 0.0F);
+  }
+}
+
+void check_recurrence(const RecurrenceInput& in, const LinearWeights& state) {
+  const int64_t width = state.weight.size(1), gates = kGates * width;
+  TORCH_CHECK(in.gates_NG.dim() == 2 && in.gates_NG.size(1) == gates &&
+                  state.weight.size(0) == gates && state.bias.numel() == gates,
+              "lstm: gates ", in.gates_NG.sizes(), ", weight ", state.weight.sizes());
+  TORCH_CHECK(runs_on_cpu_kernels(in.gates_NG) && runs_on_cpu_kernels(state.weight),
+              "lstm requires float32 on a CPU");
+  const int64_t rows = in.batch_sizes_T.sum().item<int64_t>();
+  TORCH_CHECK(rows == in.gates_NG.size(0), "lstm: batch sizes of ", rows, " rows, not ",
+              in.gates_NG.size(0));
+  TORCH_CHECK(!in.first_BH.defined() || rows == 0 ||
+                  (in.first_BH.dim() == 2 && in.first_BH.size(1) == width &&
+                   in.first_BH.size(0) == in.batch_sizes_T[0].item<int64_t>()),
+              "lstm: first states ", in.first_BH.sizes());
+}
 
 class LstmStates : public torch::autograd::Function<LstmStates> {
  public:
@@ -32,19 +95,34 @@ class LstmStates : public torch::autograd::Function<LstmStates> {
     float* activations = activations_NG.data_ptr<float>();
     float* hidden = hidden_NH.data_ptr<float>();
     float* cell = cell_NH.data_ptr<float>();
+    float* hidden_before = hidden_before_NH.data_ptr<float>();
     float* cell_before = cell_before_NH.data_ptr<float>();
-    forward_steps(
-        steps_of(batch_sizes_T, reverse), weight_GH, bias_G, activations_NG,
-        {{hidden, first, hidden_before_NH.data_ptr<float>()}, {cell, nullptr, cell_before}},
-        [&](int64_t row, int64_t count) {
-          cpu::kernels().lstm_cells({.rows = count,
-                                     .width = width,
-                                     .inputs = inputs + row * gates,
-                                     .gates = activations + row * gates,
-                                     .before = cell_before + row * width,
-                                     .cell = cell + row * width,
-                                     .hidden = hidden + row * width});
-        });
+    const torch::Tensor panels = fp32::panels(width, gates);
+    cpu::kernels().pack_panels(weight_GH.const_data_ptr<float>(), gates, width,
+                               panels.data_ptr<float>());
+    for (const TimeStep& step : steps_of(batch_sizes_T, reverse)) {
+      copy_before(step, width, hidden, first, hidden_before);
+      copy_before(step, width, cell, nullptr, cell_before);
+      fp32::multiply({.x = hidden_before + step.row * width,
+                      .x_stride = width,
+                      .panels = panels.const_data_ptr<float>(),
+                      .bias = bias_G.const_data_ptr<float>(),
+                      .y = activations + step.row * gates,
+                      .y_stride = gates,
+                      .rows = step.rows,
+                      .inputs = width,
+                      .outputs = gates});
+      parallel_rows(step.rows, width, [&](int64_t begin, int64_t end) {
+        const int64_t row = step.row + begin;
+        cpu::kernels().lstm_cells({.rows = end - begin,
+                                   .width = width,
+                                   .inputs = inputs + row * gates,
+                                   .gates = activations + row * gates,
+                                   .before = cell_before + row * width,
+                                   .cell = cell + row * width,
+                                   .hidden = hidden + row * width});
+      });
+    }
     context->save_for_backward(
         {activations_NG, cell_NH, hidden_before_NH, cell_before_NH, weight_GH, batch_sizes_T});
     context->saved_data["reverse"] = reverse;
@@ -59,28 +137,44 @@ class LstmStates : public torch::autograd::Function<LstmStates> {
     const int64_t gates = weight_GH.size(0), width = weight_GH.size(1);
     const torch::Tensor d_gates_NG = torch::empty_like(activations_NG);
     const std::vector<TimeStep> steps = steps_of(saved[5], context->saved_data["reverse"].toBool());
+    int64_t most = 0;
+    for (const TimeStep& step : steps) most = std::max(most, step.rows);
     // From the step computed after the one at hand; zero, or a sentence's first state, beyond it.
-    const torch::Tensor d_state_BH = torch::zeros({max_rows(steps), width}, cell_NH.options());
+    const torch::Tensor d_state_BH = torch::zeros({most, width}, cell_NH.options());
     const torch::Tensor d_cell_BH = torch::zeros_like(d_state_BH);
     const float* activations = activations_NG.const_data_ptr<float>();
     const float* cell = cell_NH.const_data_ptr<float>();
     const float* cell_before = saved[3].const_data_ptr<float>();
     const float* d_output = d_hidden_NH.const_data_ptr<float>();
-    const float* d_state = d_state_BH.const_data_ptr<float>();
+    float* d_state = d_state_BH.data_ptr<float>();
     float* d_gates = d_gates_NG.data_ptr<float>();
     float* d_cell = d_cell_BH.data_ptr<float>();
-    backward_steps(steps, weight_GH, d_gates_NG, d_state_BH,
-                   [&](int64_t row, int64_t begin, int64_t count) {
-                     cpu::kernels().lstm_cells_backward({.rows = count,
-                                                         .width = width,
-                                                         .gates = activations + row * gates,
-                                                         .before = cell_before + row * width,
-                                                         .cell = cell + row * width,
-                                                         .d_output = d_output + row * width,
-                                                         .d_hidden = d_state + begin * width,
-                                                         .d_cell = d_cell + begin * width,
-                                                         .d_gates = d_gates + row * gates});
-                   });
+    const torch::Tensor panels = fp32::panels(gates, width);
+    cpu::kernels().pack_columns(weight_GH.const_data_ptr<float>(), width, gates, width,
+                                panels.data_ptr<float>());
+    for (const TimeStep& step : std::views::reverse(steps)) {
+      parallel_rows(step.rows, width, [&](int64_t begin, int64_t end) {
+        const int64_t row = step.row + begin;
+        cpu::kernels().lstm_cells_backward({.rows = end - begin,
+                                            .width = width,
+                                            .gates = activations + row * gates,
+                                            .before = cell_before + row * width,
+                                            .cell = cell + row * width,
+                                            .d_output = d_output + row * width,
+                                            .d_hidden = d_state + begin * width,
+                                            .d_cell = d_cell + begin * width,
+                                            .d_gates = d_gates + row * gates});
+      });
+      // The gradient of the state before the step, for the step before.
+      fp32::multiply({.x = d_gates + step.row * gates,
+                      .x_stride = gates,
+                      .panels = panels.const_data_ptr<float>(),
+                      .y = d_state,
+                      .y_stride = width,
+                      .rows = step.rows,
+                      .inputs = gates,
+                      .outputs = width});
+    }
     const torch::Tensor d_weight_GH = torch::zeros_like(weight_GH);
     fp32::add_weight_gradient(d_gates_NG, saved[2], d_weight_GH.data_ptr<float>());
     const bool first = context->saved_data["first"].toBool();
@@ -138,12 +232,24 @@ class LstmStep : public torch::autograd::Function<LstmStep> {
 }  // namespace
 
 torch::Tensor lstm_states(const RecurrenceInput& in, const LinearWeights& state) {
-  return recurrent_states<LstmStates>(in, state, 4);
+  check_recurrence(in, state);
+  if (in.gates_NG.size(0) == 0) return in.gates_NG.narrow(1, 0, state.weight.size(1));
+  std::optional<torch::Tensor> first;
+  if (in.first_BH.defined()) first = in.first_BH.contiguous();
+  return LstmStates::apply(in.gates_NG.contiguous(), first, state.weight.contiguous(),
+                           state.bias.contiguous(), in.batch_sizes_T.contiguous(), in.reverse);
 }
 
 LstmState lstm_step(const torch::Tensor& inputs_RG, const torch::Tensor& products_RG,
                     const torch::Tensor& cell_RH) {
-  check_step(inputs_RG, products_RG, cell_RH, 4);
+  TORCH_CHECK(
+      cell_RH.dim() == 2 && inputs_RG.sizes() == products_RG.sizes() &&
+          inputs_RG.sizes() == torch::IntArrayRef({cell_RH.size(0), kGates * cell_RH.size(1)}),
+      "lstm_step: inputs ", inputs_RG.sizes(), ", products ", products_RG.sizes(), ", cells ",
+      cell_RH.sizes());
+  TORCH_CHECK(runs_on_cpu_kernels(inputs_RG) && runs_on_cpu_kernels(products_RG) &&
+                  runs_on_cpu_kernels(cell_RH),
+              "lstm_step requires float32 on a CPU");
   const variable_list after =
       LstmStep::apply(inputs_RG.contiguous(), products_RG.contiguous(), cell_RH.contiguous());
   return {after[0], after[1]};

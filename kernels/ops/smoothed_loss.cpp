@@ -7,14 +7,15 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/compute_scope.h"
 #include "kernels/cuda/launches.h"
-#include "kernels/ops/fp32_products.h"
 #include "kernels/ops/gpu.h"
 #include "kernels/ops/gpu_linear.h"
 #include "kernels/ops/gradient_target.h"
-#include "kernels/ops/linear.h"
+#include "kernels/ops/linear_products.h"
+#include "kernels/ops/packed_weights.h"
 
 namespace attn {
 namespace {
@@ -123,6 +124,16 @@ void loss_by_gpu(torch::Tensor& logits, const torch::Tensor& targets_N, cpu::Smo
   sums.add_(of_rows.sum(1, /*keepdim=*/false, torch::kFloat64));
 }
 
+// The projection by packed weights, if there are some.
+c10::intrusive_ptr<LinearLayers> packed_projection(const torch::Tensor& weight) {
+  PackedWeights* packed = ComputeScope::packed_weights();
+  if (packed == nullptr) return nullptr;
+  auto projection = c10::make_intrusive<LinearLayers>();
+  projection->precision = packed->precision();
+  projection->layers.push_back({{weight, {}}, packed->of(weight)});
+  return projection;
+}
+
 struct Sums {
   torch::Tensor losses;  // float64: {smoothed, nll}
   torch::Tensor dx, dw;
@@ -141,30 +152,31 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
   }
   const bool gpu = !kernel && takes_gpu_loss(x, weight.size(0));
   const auto chunk_loss = kernel ? loss_by_kernel : gpu ? loss_by_gpu : loss_by_libtorch;
-  const std::shared_ptr<const PackedWeight> packed =
-      kernel && ComputeScope::packed_weights() ? ComputeScope::packed_weights()->of(weight)
-                                               : nullptr;
+  const c10::intrusive_ptr<LinearLayers> packed = kernel ? packed_projection(weight) : nullptr;
   const int64_t step = chunk_rows(weight.size(0), x.device());
   torch::Tensor buffer;
   for (int64_t begin = 0; begin < x.size(0); begin += step) {
     const int64_t rows = std::min(step, x.size(0) - begin);
     const torch::Tensor part = x.narrow(0, begin, rows);
-    if (!buffer.defined()) {
-      const int64_t stride = gpu ? cuda::loss_stride(weight.size(0)) : weight.size(0);
-      buffer = torch::empty({rows, stride}, x.options());
-    }
-    torch::Tensor logits = buffer.narrow(0, 0, rows).narrow(1, 0, weight.size(0));
+    torch::Tensor logits;
     if (packed) {
-      fp32::multiply_rows(part, packed->forward, {}, /*relu=*/false, /*add=*/false, logits);
+      logits = products_of(packed->precision).multiply_all(part, *packed)[0];
     } else {
+      if (!buffer.defined()) {
+        const int64_t stride = gpu ? cuda::loss_stride(weight.size(0)) : weight.size(0);
+        buffer = torch::empty({rows, stride}, x.options());
+      }
+      logits = buffer.narrow(0, 0, rows).narrow(1, 0, weight.size(0));
       torch::mm_out(logits, part, w.t());
     }
     chunk_loss(logits, targets_N.narrow(0, begin, rows), targets, gradient, sums.losses);
     if (!gradient) continue;
     torch::Tensor dx = sums.dx.narrow(0, begin, rows);
     if (packed) {
-      fp32::multiply_rows(logits, packed->backward, {}, /*relu=*/false, /*add=*/false, dx);
-      fp32::add_weight_gradient(logits, part, sums.dw.data_ptr<float>());
+      const LinearProducts& products = products_of(packed->precision);
+      dx.copy_(products.input_gradient(part, *packed, {logits}));
+      products.add_weight_gradients(part,
+                                    std::array{WeightGradient{logits, sums.dw.data_ptr<float>()}});
       continue;
     }
     torch::mm_out(dx, logits, w);
@@ -238,10 +250,6 @@ LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& w
                 "smoothed_loss: a target is outside the ", classes, " classes");
   }
   const torch::Tensor x = x_ND.contiguous(), indices = targets_N.contiguous();
-  const PackedWeights* packed = ComputeScope::packed_weights();
-  if (packed && packed->precision() == Precision::bf16) {
-    return bf16::smoothed_loss(x, weight_VD, indices, targets);
-  }
   return loss_in_chunks(x, weight_VD.contiguous(), indices, targets, true);
 }
 

@@ -26,11 +26,4 @@ LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& w
 LossSums libtorch_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                 const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 
-namespace bf16 {
-
-/// chunked_smoothed_loss inside a ComputeScope of bf16 tiles: x float32, all contiguous.
-LossSums smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
-                       const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
-
-}  // namespace bf16
 }  // namespace attn

@@ -1,3 +1,5 @@
+// Fast path gru: gru bd9a8f99
+// Fast path gru: recurrence 2a16393b
 #include "model/layers/recurrence.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 
 #include "kernels/compute_scope.h"
 #include "kernels/ops/linear.h"
-#include "kernels/ops/recurrence.h"
+#include "kernels/ops/lstm.h"
 
 namespace attn {
 namespace {
@@ -109,24 +111,24 @@ std::vector<torch::Tensor> RecurrentLayerImpl::weights(bool reverse) const {
   return {first, first + 4};
 }
 
-torch::Tensor RecurrentLayerImpl::on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
-                                         const torch::Tensor& first_BH) const {
-  const auto recurrence = cell_ == RecurrentCell::lstm ? lstm_states : gru_states;
+torch::Tensor RecurrentLayerImpl::lstm_on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
+                                              const torch::Tensor& first_BH) const {
   const torch::Tensor first = first_BH.defined() ? time.sorted(first_BH) : torch::Tensor();
   std::vector<torch::Tensor> states;
   for (const bool reverse : {false, true}) {
     if (reverse && !bidirectional_) break;
     const std::vector<torch::Tensor> w = weights(reverse);
     const torch::Tensor gates_NG = float_linear(x_NI, {w[0], w[2]});
-    states.push_back(recurrence({gates_NG, time.batch_sizes(), first, reverse}, {w[1], w[3]}));
+    states.push_back(lstm_states({gates_NG, time.batch_sizes(), first, reverse}, {w[1], w[3]}));
   }
   return bidirectional_ ? torch::cat(states, 1) : states.front();
 }
 
 torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_NI, const TimeMajor& time,
                                           const torch::Tensor& first_BH) {
-  if (!ComputeScope::takes(path())) return as_read(x_NI, time, first_BH);
-  if (on_cpu_path(x_NI)) return on_cpu(x_NI.to(torch::kFloat32), time, first_BH);
+  const bool gru_on_cpu = cell_ == RecurrentCell::gru && on_cpu_path(x_NI);
+  if (gru_on_cpu || !ComputeScope::takes(path())) return as_read(x_NI, time, first_BH);
+  if (on_cpu_path(x_NI)) return lstm_on_cpu(x_NI.to(torch::kFloat32), time, first_BH);
   const int64_t directions = bidirectional_ ? 2 : 1;
   const int64_t sentences =
       time.batch_sizes().size(0) > 0 ? time.batch_sizes()[0].item<int64_t>() : 0;
@@ -153,7 +155,7 @@ RecurrentState RecurrentLayerImpl::first(int64_t rows, const torch::TensorOption
 
 torch::Tensor RecurrentLayerImpl::as_read(const torch::Tensor& x_NI, const TimeMajor& time,
                                           const torch::Tensor& first_BH) {
-  // Formula recurrence: fast paths kernels/ops/gru.cpp and lstm.cpp, step.
+  // Formula recurrence: fast paths kernels/ops/lstm.cpp, forward on a GPU, step.
   const auto* sizes = time.batch_sizes().const_data_ptr<int64_t>();
   const int64_t steps = time.batch_sizes().size(0), rows = x_NI.size(0);
   std::vector<torch::Tensor> directions;
@@ -186,10 +188,7 @@ RecurrentState RecurrentLayerImpl::cell(const torch::Tensor& inputs_RG,
                                         const RecurrentState& before) {
   switch (cell_) {
     case RecurrentCell::gru: {
-      if (ComputeScope::takes(FastPath::gru, inputs_RG)) {
-        return {gru_step(inputs_RG, products_RG, before.hidden), {}};
-      }
-      // Formula gru: fast path kernels/ops/gru.cpp.
+      // Formula gru: fast paths forward and step on a GPU.
       const auto x = inputs_RG.chunk(3, 1), h = products_RG.chunk(3, 1);
       const torch::Tensor reset = torch::sigmoid(x[0] + h[0]);
       const torch::Tensor update = torch::sigmoid(x[1] + h[1]);

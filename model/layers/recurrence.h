@@ -37,8 +37,8 @@ class TimeMajor {
   torch::Tensor order_N_, back_N_, sentences_B_, batch_sizes_T_;
 };
 
-/// One LSTM or GRU layer, unidirectional or bidirectional. Fast paths: on a CPU this project's
-/// kernels (kernels/ops/recurrence.h), else LibTorch's recurrences.
+/// One LSTM or GRU layer, unidirectional or bidirectional. Fast paths: the LSTM by this project's
+/// kernels on a CPU (kernels/ops/lstm.h), both by LibTorch's recurrences on a GPU.
 class RecurrentLayerImpl : public torch::nn::Module, public Layer {
  public:
   RecurrentLayerImpl(RecurrentCell cell, int64_t inputs, int64_t hidden, bool bidirectional);
@@ -60,8 +60,8 @@ class RecurrentLayerImpl : public torch::nn::Module, public Layer {
  private:
   std::vector<torch::Tensor> weights(bool reverse) const;
   FastPath path() const { return cell_ == RecurrentCell::lstm ? FastPath::lstm : FastPath::gru; }
-  torch::Tensor on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
-                       const torch::Tensor& first_BH) const;
+  torch::Tensor lstm_on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
+                            const torch::Tensor& first_BH) const;
   // Step by step, by cell().
   torch::Tensor as_read(const torch::Tensor& x_NI, const TimeMajor& time,
                         const torch::Tensor& first_BH);

@@ -1,109 +1,83 @@
 #include "model/transformer/fast_options.h"
 
+#include <algorithm>
+#include <span>
+#include <string_view>
+
 #include "base/json_config.h"
 
 namespace attn {
 namespace {
 
-// The name of the first option that differs.
-std::string first_difference(const TransformerConfig& config, const TransformerConfig& known) {
-  const Json values = write_config(config), of_known = write_config(known);
-  for (const auto& [name, value] : values.items()) {
-    if (value != of_known.at(name)) return name;
-  }
-  return "";
+using std::string_view;
+
+// Options that both fast paths compute at any value, or that make no difference to them. Of the
+// encoder's mixer packed search sees the results alone.
+constexpr string_view kKnown[] = {"layers",
+                                  "d_model",
+                                  "d_ff",
+                                  "heads",
+                                  "kv_heads",
+                                  "d_k",
+                                  "d_v",
+                                  "encoder_mixer",
+                                  "dropout",
+                                  "bias",
+                                  "attention_dropout",
+                                  "activation_dropout",
+                                  "max_positions",
+                                  "word_positions",
+                                  "deterministic_attention",
+                                  "norm_kind",
+                                  "qk_norm_length",
+                                  "feed_forward_bias",
+                                  "initialization",
+                                  "embedding_sharing"};
+constexpr string_view kKnownToAttention[] = {"decoder_mixer", "qk_norm", "activation", "mup_base"};
+
+// Others are computed at their default and at these values: a new one is as it is read.
+struct Value {
+  string_view option, value;
+};
+constexpr Value kKnownValues[] = {{"position", "sinusoidal"},
+                                  {"position", "sinusoidal_halves"},
+                                  {"position", "learned"},
+                                  {"position", "rotary"},
+                                  {"position", "alibi"},
+                                  {"position", "t5_bias"},
+                                  {"position", "relative"},
+                                  {"position", "none"},
+                                  {"norm", "post"},
+                                  {"norm", "pre"},
+                                  {"norm", "deep"}};
+constexpr Value kKnownToSearch[] = {{"activation", "relu"}, {"activation", "swiglu"}};
+
+bool lists(std::span<const string_view> options, string_view option) {
+  return std::ranges::find(options, option) != options.end();
 }
 
-// Whether packed search knows the position encoding: added to the embedding, rotary, a bias by
-// distance, or relative.
-bool is_known(Position position) {
-  switch (position) {
-    case Position::sinusoidal:
-    case Position::sinusoidal_halves:
-    case Position::learned:
-    case Position::rotary:
-    case Position::alibi:
-    case Position::t5_bias:
-    case Position::relative:
-    case Position::none:
-      return true;
-  }
-  return false;
-}
-
-// PackedSession applies ReLU, or SiLU's gate to networks with a third matrix.
-bool is_known(Activation activation) {
-  switch (activation) {
-    case Activation::relu:
-    case Activation::swiglu:
-      return true;
-    case Activation::gelu:
-    case Activation::silu:
-    case Activation::geglu:
-      return false;
-  }
-  return false;
-}
-
-bool is_known(Norm norm) {
-  switch (norm) {
-    case Norm::post:
-    case Norm::pre:
-    case Norm::deep:
-      return true;
-  }
-  return false;
-}
-
-// The defaults with the options that both fast paths compute, or that make no difference to them.
-TransformerConfig known_to_both(const TransformerConfig& config) {
-  TransformerConfig known;
-  known.layers = config.layers;
-  known.d_model = config.d_model;
-  known.d_ff = config.d_ff;
-  known.heads = config.heads;
-  known.kv_heads = config.kv_heads;
-  known.d_k = config.d_k;
-  known.d_v = config.d_v;
-  known.encoder_mixer = config.encoder_mixer;  // packed search computes the decoder alone
-  known.dropout = config.dropout;
-  known.attention_dropout = config.attention_dropout;
-  known.activation_dropout = config.activation_dropout;
-  if (is_known(config.position)) known.position = config.position;
-  known.max_positions = config.max_positions;
-  known.word_positions = config.word_positions;
-  known.deterministic_attention = config.deterministic_attention;
-  if (is_known(config.norm)) known.norm = config.norm;
-  known.norm_kind = config.norm_kind;
-  known.qk_norm_length = config.qk_norm_length;
-  known.bias = config.bias;
-  known.feed_forward_bias = config.feed_forward_bias;
-  known.initialization = config.initialization;
-  known.embedding_sharing = config.embedding_sharing;
-  return known;
-}
-
-TransformerConfig known_to_attention(const TransformerConfig& config) {
-  TransformerConfig known = known_to_both(config);
-  known.decoder_mixer = config.decoder_mixer;
-  known.qk_norm = config.qk_norm;
-  known.activation = config.activation;
-  known.mup_base = config.mup_base;
-  return known;
-}
-
-TransformerConfig known_to_packed_search(const TransformerConfig& config) {
-  TransformerConfig known = known_to_both(config);
-  if (config.decoder_mixer.is_attention()) known.decoder_mixer = config.decoder_mixer;
-  if (is_known(config.activation)) known.activation = config.activation;
-  return known;
+bool lists(std::span<const Value> values, string_view option, const Json& value) {
+  return value.is_string() && std::ranges::any_of(values, [&](const Value& known) {
+           return known.option == option && known.value == value.get_ref<const std::string&>();
+         });
 }
 
 }  // namespace
 
 std::string option_as_read(FastPath path, const TransformerConfig& config) {
-  return first_difference(config, path == FastPath::attention ? known_to_attention(config)
-                                                              : known_to_packed_search(config));
+  static const Json defaults = write_config(TransformerConfig());
+  const bool attention = path == FastPath::attention;
+  const Json values = write_config(config);
+  for (const auto& [option, value] : values.items()) {
+    if (value == defaults.at(option) || lists(kKnown, option)) continue;
+    if (lists(kKnownValues, option, value)) continue;
+    if (attention ? lists(kKnownToAttention, option) : lists(kKnownToSearch, option, value)) {
+      continue;
+    }
+    if (option == "decoder_mixer" && config.decoder_mixer.is_attention()) continue;
+    return option;
+  }
+  return "";
 }
 
 }  // namespace attn

@@ -1,7 +1,6 @@
 #include "model/transformer/feed_forward.h"
 
 #include "kernels/compute_scope.h"
-#include "kernels/ops/gate.h"
 #include "kernels/ops/linear.h"
 
 namespace attn {
@@ -34,13 +33,8 @@ torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
       return torch::gelu(both[0]) * both[1];
     }
     case Activation::swiglu: {
-      if (ComputeScope::fuses(FastPath::silu_gate)) {
-        return linear_silu_gate(x_ND, gate->weights(), inner->weights());
-      }
       const auto both = project_all(x_ND, {gate, inner});
-      if (ComputeScope::takes(FastPath::silu_gate, x_ND)) return silu_gate(both[0], both[1]);
-      // Formula silu_gate: fast paths kernels/ops/gate.cpp, kernels/ops/linear.cpp,
-      // model/transformer/packed_inference.cpp.
+      // Formula silu_gate: fast path model/transformer/packed_inference.cpp.
       return torch::silu(both[0]) * both[1];
       // End of formula.
     }

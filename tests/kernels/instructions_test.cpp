@@ -57,16 +57,6 @@ TEST_CASE("products run on panels where LibTorch's stay below the processor's in
                     contains("ATTN_PRODUCTS: mkl: expected panels or libtorch"));
 }
 
-TEST_CASE("attention over long sentences runs on tiles where they are AMX") {
-  using cpu::AttentionProducts;
-  CHECK(cpu::attention_named("", Isa::amx) == AttentionProducts::tiles);
-  CHECK(cpu::attention_named("", Isa::avx512_bf16) == AttentionProducts::fp32);
-  CHECK(cpu::attention_named("fp32", Isa::amx) == AttentionProducts::fp32);
-  CHECK(cpu::attention_named("tiles", Isa::generic) == AttentionProducts::tiles);
-  CHECK_THROWS_WITH(cpu::attention_named("bf16", Isa::amx),
-                    contains("ATTN_ATTENTION: bf16: expected fp32 or tiles"));
-}
-
 TEST_CASE("every fast path computes its formulas as they are read: see tools/formulas") {
   std::set<FastPath> known;
   for (const Formula& formula : formulas()) {

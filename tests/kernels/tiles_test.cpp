@@ -1,7 +1,5 @@
 // Products of bf16 tiles against loops in double precision, on buffers of exactly the required
 // size. All implementations that the machine supports, including plain C++, run the same cases.
-// Attention with products in bf16 tiles against the float32 kernel. All implementations of tiles
-// that the machine supports, including plain C++, run the same cases.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -10,7 +8,6 @@
 #include <vector>
 
 #include "base/random.h"
-#include "kernels/cpu/tile_attention.h"
 #include "kernels/cpu/tiles.h"
 #include "tests/kernels/tables.h"
 #include "tests/support/catch.h"
@@ -126,143 +123,4 @@ TEST_CASE("rows are converted to bf16, optionally with ReLU, and NaN propagates"
   kernels->relu_gradient(narrow.data(), gradient.data(), passed.data(),
                          static_cast<int64_t>(narrow.size()));
   for (size_t i = 4; i < y.size(); ++i) CHECK(passed[i] == (y[i] > 0 ? gradient[i] : 0));
-}
-
-TEST_CASE("SwiGLU's product and its gradients in bf16 are those of double precision, rounded") {
-  const cpu::TileKernels* kernels = &testing::each_of(cpu::supported_tiles);
-  CAPTURE(kernels->name);
-  Random random(5);
-  const int64_t rows = 3, columns = 21, stride = 24, count = rows * columns;
-  std::vector<float> gate(rows * stride), x(rows * stride);
-  for (float& value : gate) value = static_cast<float>(20 * random.uniform() - 10);
-  for (float& value : x) value = static_cast<float>(2 * random.uniform() - 1);
-  gate[0] = 200.0f;
-  gate[1] = -200.0f;
-  gate[2] = std::numeric_limits<float>::quiet_NaN();
-  std::vector<uint16_t> product(count + 1, kGuard), narrow_gate = product, narrow_x = product;
-  kernels->silu_gate({gate.data(), x.data(), stride, rows, columns, product.data(),
-                      narrow_gate.data(), narrow_x.data(), columns});
-  std::vector<uint16_t> d(count), d_gate = product, d_x = product;
-  for (uint16_t& value : d) value = to_bf16(static_cast<float>(2 * random.uniform() - 1));
-  kernels->silu_gate_gradient(narrow_gate.data(), narrow_x.data(), d.data(), d_gate.data(),
-                              d_x.data(), count);
-  for (const auto* written : {&product, &narrow_gate, &narrow_x, &d_gate, &d_x}) {
-    CHECK(written->back() == kGuard);
-    CHECK((written == &narrow_x || std::isnan(of_bf16((*written)[2]))));
-  }
-  static constexpr double kRounding = 1.0 / 250;  // of bf16: 2⁻⁸, and of the float32 before
-  const auto is_near = [](uint16_t value, double expected) {
-    return of_bf16(value) == Approx(expected).epsilon(kRounding).margin(1e-4);
-  };
-  for (int64_t i = 0; i < count; ++i) {
-    if (i == 2) continue;
-    const int64_t at = i / columns * stride + i % columns;
-    CHECK(narrow_gate[i] == to_bf16(gate[at]));
-    CHECK(narrow_x[i] == to_bf16(x[at]));
-    const auto sigmoid = [](double g) { return 1.0 / (1.0 + std::exp(-g)); };
-    CHECK(is_near(product[i], gate[at] * sigmoid(gate[at]) * x[at]));
-    const double g = of_bf16(narrow_gate[i]), s = sigmoid(g), upstream = of_bf16(d[i]);
-    CHECK(is_near(d_gate[i], upstream * of_bf16(narrow_x[i]) * s * (1 + g * (1 - s))));
-    CHECK(is_near(d_x[i], upstream * g * s));
-  }
-}
-
-TEST_CASE("blockwise sums of logits equal those of the whole row, and the gradient is softmax's") {
-  const cpu::TileKernels* kernels = &testing::each_of(cpu::supported_tiles);
-  CAPTURE(kernels->name);
-  Random random(3);
-  std::vector<float> logits(333);
-  for (float& x : logits) x = static_cast<float>(60 * random.uniform() - 50);
-  cpu::LogitSums sums{-std::numeric_limits<float>::infinity(), 0.0f, 0.0};
-  kernels->add_logits(logits.data(), 100, sums);
-  kernels->add_logits(logits.data() + 100, 233, sums);
-  double largest = logits[0], exp_sum = 0, sum = 0;
-  for (const double x : logits) largest = std::max(largest, x);
-  for (const double x : logits) {
-    exp_sum += std::exp(x - largest);
-    sum += x;
-  }
-  CHECK(sums.largest == static_cast<float>(largest));
-  CHECK(sums.exp_sum == Approx(exp_sum).epsilon(1e-5));
-  CHECK(sums.sum == Approx(sum).epsilon(1e-5));
-  const double log_sum = largest + std::log(exp_sum);
-  std::vector<float> gradient = logits;
-  kernels->loss_gradient(gradient.data(), 333, static_cast<float>(log_sum), 1.5f, 0.01f, 0.5f);
-  for (size_t i = 0; i < logits.size(); ++i) {
-    CHECK(gradient[i] == Approx(0.5 * (1.5 * std::exp(logits[i] - log_sum) - 0.01)).margin(1e-6));
-  }
-}
-
-namespace {
-
-struct Shape {
-  int64_t queries, keys, d_k, d_v;
-  bool causal;
-  double dropout;
-  int64_t window = 0;
-};
-
-constexpr float kStart = 0.5f;  // what gradients of keys and values are added to
-
-// Rounding to bf16 moves each operand by at most 2^-9 of itself, up to 1.5 · 2^-8 where a sum of
-// products has one sign. Gradients start at `start`.
-void check_close(const std::vector<float>& tiles, const std::vector<float>& exact,
-                 float start = 0.0f) {
-  float largest = 0.0f;
-  for (const float x : exact) largest = std::max(largest, std::abs(x - start));
-  float furthest = 0.0f;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    CHECK(std::isfinite(tiles[i]));
-    furthest = std::max(furthest, std::abs(tiles[i] - exact[i]));
-  }
-  CHECK(furthest <= largest / 64);
-}
-
-}  // namespace
-
-TEST_CASE("attention in bf16 tiles equals the float32 kernel up to rounding, dropout included") {
-  const cpu::TileKernels* tiles = &testing::each_of(cpu::supported_tiles);
-  const Shape c =
-      GENERATE(Shape{64, 64, 32, 32, true, 0.0}, Shape{130, 130, 64, 64, true, 0.1},
-               Shape{7, 1, 32, 64, false, 0.0}, Shape{33, 128, 40, 24, false, 0.3},
-               Shape{200, 90, 64, 32, false, 0.0}, Shape{65, 257, 16, 100, false, 0.0},
-               Shape{100, 40, 33, 31, true, 0.2}, Shape{1, 31, 8, 8, true, 0.0},
-               Shape{70, 200, 40, 32, true, 0.1}, Shape{70, 600, 32, 40, false, 0.1},
-               Shape{600, 600, 32, 32, true, 0.0}, Shape{90, 90, 32, 32, true, 0.1, 40});
-  CAPTURE(tiles->name, c.queries, c.keys, c.d_k, c.d_v, c.causal, c.dropout, c.window);
-  Random random(static_cast<uint64_t>(c.queries * 1000 + c.keys));
-  const auto q = random_floats(random, c.queries * c.d_k),
-             k = random_floats(random, c.keys * c.d_k), v = random_floats(random, c.keys * c.d_v),
-             d_out = random_floats(random, c.queries * c.d_v);
-  cpu::AttentionHead head = testing::head_of(q, k, v, c.queries, c.keys);
-  head.causal = c.causal, head.window = c.window;
-  head.first_index = 1234567;
-  head.dropout = testing::dropout_of(c.dropout);
-  // Exactly the required scratch, and a guard.
-  const int64_t needed = cpu::tile_attention_scratch(c.keys, c.d_k, c.d_v);
-  std::vector<float> scratch(static_cast<size_t>(needed) + 1, 3.0e30f);
-  testing::AttentionResults rounded(head, kStart);
-  cpu::tile_attention_forward(*tiles, head, rounded.out.data(), c.d_v, rounded.log_sum.data(),
-                              scratch.data());
-  cpu::tile_attention_backward(*tiles, head, rounded.gradients(d_out, c.d_v), scratch.data());
-  CHECK(scratch.back() == 3.0e30f);
-
-  const auto exact = testing::attention(cpu::kernels(), head, d_out, kStart);
-  check_close(rounded.out, exact.out);
-  check_close(rounded.log_sum, exact.log_sum);
-  check_close(rounded.dq, exact.dq);
-  check_close(rounded.dk, exact.dk, kStart);
-  check_close(rounded.dv, exact.dv, kStart);
-}
-
-TEST_CASE("tile attention is for wide heads and long sentences without a window") {
-  cpu::AttentionHead head{};
-  head.keys = 48, head.d_k = head.d_v = 32;
-  CHECK(cpu::suits_tile_attention(head));
-  head.keys = 47;
-  CHECK_FALSE(cpu::suits_tile_attention(head));
-  head.keys = 48, head.d_v = 31;
-  CHECK_FALSE(cpu::suits_tile_attention(head));
-  head.d_v = 32, head.window = 8;
-  CHECK_FALSE(cpu::suits_tile_attention(head));
 }

@@ -29,7 +29,7 @@ def option_of_howto():
 
 MODELS = {
     "transformer": {"layers": 2, "d_model": 32, "d_ff": 64, "heads": 4, "dropout": 0.1, "attention_dropout": 0.1},
-    "gru": {"architecture": "recurrent", "d_model": 24, "hidden": 24, "d_attention": 24, "cell": "gru"},
+    "lstm": {"architecture": "recurrent", "d_model": 24, "hidden": 24, "d_attention": 24, "cell": "lstm"},
     "convolutional": {"architecture": "convolutional", "d_model": 24, "encoder": [{"layers": 2, "width": 24, "kernel": 3}],
                       "decoder": [{"layers": 2, "width": 24, "kernel": 3}]},
     "bytenet": {"architecture": "bytenet", "d_model": 24, "hidden": 12, "repeats": 1},
@@ -57,8 +57,8 @@ EDITS = {edit.name: edit for edit in (
          ("packed_search", "transformer_step")),
     Edit("sinusoids", "transformer",
          [("model/transformer/position.cpp", "-std::log(10000.0) / steps", "-std::log(10.0) / steps")], ()),
-    Edit("gru_gate", "gru",
-         [("model/layers/recurrence.cpp", "torch::tanh(x[2] + reset * h[2])", "torch::tanh(x[2] + h[2])")], ("gru",)),
+    Edit("lstm_gate", "lstm",
+         [("model/layers/recurrence.cpp", "forget * before.cell + input * update", "forget * before.cell + update")], ("lstm",)),
     Edit("glu", "convolutional",
          [("model/convolutional/layers.cpp", "return torch::glu(product(window), 1);",
            "const auto halves = product(window).chunk(2, 1);\n  return halves[0] * torch::tanh(halves[1]);")], ()),
@@ -71,4 +71,4 @@ EDITS = {edit.name: edit for edit in (
 )}
 
 # In one build, since they are formulas of different models.
-QUICK = ("equation_1", "gru_gate", "dot_attention")
+QUICK = ("equation_1", "lstm_gate", "dot_attention")

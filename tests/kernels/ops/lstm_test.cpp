@@ -1,6 +1,6 @@
-// The recurrences of LSTM and GRU against LibTorch's, by the kernels of the best instruction set;
+// The LSTM against LibTorch's, by the kernels of the best instruction set;
 // CTest runs them by the others, too.
-#include "kernels/ops/recurrence.h"
+#include "kernels/ops/lstm.h"
 
 #include <vector>
 
@@ -45,8 +45,7 @@ void check_equal(const Run& found, const Run& expected) {
 
 }  // namespace
 
-TEST_CASE("states and gradients of a recurrence are LibTorch's over ragged rows") {
-  const bool lstm = GENERATE(true, false);
+TEST_CASE("states and gradients of an LSTM are LibTorch's over ragged rows") {
   const auto [sizes, inputs, width] =
       GENERATE(std::tuple<std::vector<int64_t>, int64_t, int64_t>{{1}, 1, 1},
                std::tuple<std::vector<int64_t>, int64_t, int64_t>{{5, 5, 3, 1}, 7, 7},
@@ -54,11 +53,11 @@ TEST_CASE("states and gradients of a recurrence are LibTorch's over ragged rows"
                std::tuple<std::vector<int64_t>, int64_t, int64_t>{{130, 100, 99, 2}, 33, 65});
   const bool bidirectional = GENERATE(false, true), has_first = GENERATE(false, true);
   if (bidirectional && has_first) return;  // the models have no such layer
-  CAPTURE(lstm, sizes, inputs, width, bidirectional, has_first);
+  CAPTURE(sizes, inputs, width, bidirectional, has_first);
   torch::manual_seed(3);
   const torch::Tensor batch_sizes = torch::tensor(sizes, torch::kInt64);
   const int64_t rows = batch_sizes.sum().item<int64_t>(), directions = bidirectional ? 2 : 1;
-  const int64_t gates = (lstm ? 4 : 3) * width;
+  const int64_t gates = 4 * width;
   Leaves values = {torch::randn({rows, inputs}), torch::randn({sizes.front(), width})};
   for (int64_t d = 0; d < directions; ++d) {
     values.push_back(0.5 * torch::randn({gates, inputs}));
@@ -77,7 +76,7 @@ TEST_CASE("states and gradients of a recurrence are LibTorch's over ragged rows"
           const RecurrenceInput in{torch::linear(leaves[0], leaves[at], leaves[at + 2]),
                                    batch_sizes, with_first ? leaves[1] : torch::Tensor(), at > 2};
           const LinearWeights state{leaves[at + 1], leaves[at + 3]};
-          states.push_back(lstm ? lstm_states(in, state) : gru_states(in, state));
+          states.push_back(lstm_states(in, state));
         }
         return torch::cat(states, 1);
       },
@@ -87,38 +86,33 @@ TEST_CASE("states and gradients of a recurrence are LibTorch's over ragged rows"
         const torch::Tensor zeros = torch::zeros({directions, sizes.front(), width});
         const torch::Tensor first = with_first ? leaves[1].unsqueeze(0) : zeros;
         const Leaves weights(leaves.begin() + 2, leaves.end());
-        return lstm ? std::get<0>(torch::lstm(leaves[0], batch_sizes, {first, zeros}, weights, true,
-                                              1, 0.0, true, directions == 2))
-                    : std::get<0>(torch::gru(leaves[0], batch_sizes, first, weights, true, 1, 0.0,
-                                             true, directions == 2));
+        return std::get<0>(torch::lstm(leaves[0], batch_sizes, {first, zeros}, weights, true, 1,
+                                       0.0, true, directions == 2));
       },
       values, d_out);
   check_equal(found, expected);
 }
 
-TEST_CASE("a step of a recurrence and its gradients are those of LibTorch's cell") {
-  const bool lstm = GENERATE(true, false);
+TEST_CASE("a step of an LSTM and its gradients are those of LibTorch's cell") {
   const int64_t rows = GENERATE(1, 70), inputs = 5, width = GENERATE(1, 37);
-  CAPTURE(lstm, rows, width);
+  CAPTURE(rows, width);
   torch::manual_seed(4);
-  const int64_t gates = (lstm ? 4 : 3) * width;
+  const int64_t gates = 4 * width;
   const Leaves values = {torch::randn({rows, inputs}), torch::randn({rows, width}),
                          torch::randn({rows, width}),  torch::randn({gates, inputs}),
                          torch::randn({gates, width}), torch::randn({gates}),
                          torch::randn({gates})};
-  const torch::Tensor d_out = torch::randn({rows, (lstm ? 2 : 1) * width});
+  const torch::Tensor d_out = torch::randn({rows, 2 * width});
   const Run found = run(
       [&](const Leaves& l) {
         const torch::Tensor in = torch::linear(l[0], l[3], l[5]);
         const torch::Tensor products = torch::linear(l[1], l[4], l[6]);
-        if (!lstm) return gru_step(in, products, l[1]);
         const LstmState after = lstm_step(in, products, l[2]);
         return torch::cat({after.hidden_RH, after.cell_RH}, 1);
       },
       values, d_out);
   const Run expected = run(
       [&](const Leaves& l) {
-        if (!lstm) return torch::gru_cell(l[0], l[1], l[3], l[4], l[5], l[6]);
         const auto [hidden, cell] = torch::lstm_cell(l[0], {l[1], l[2]}, l[3], l[4], l[5], l[6]);
         return torch::cat({hidden, cell}, 1);
       },
@@ -126,18 +120,14 @@ TEST_CASE("a step of a recurrence and its gradients are those of LibTorch's cell
   check_equal(found, expected);
 }
 
-TEST_CASE("a recurrence without rows has no states, and shapes are checked") {
+TEST_CASE("an LSTM without rows has no states, and shapes are checked") {
   const torch::Tensor none = torch::empty({0}, torch::kInt64), weight = torch::zeros({8, 2});
   const torch::Tensor bias = torch::zeros({8});
   CHECK(lstm_states({torch::zeros({0, 8}), none}, {weight, bias}).sizes() ==
         torch::IntArrayRef({0, 2}));
-  CHECK(gru_states({torch::zeros({0, 6}), none}, {weight.narrow(0, 0, 6), bias.narrow(0, 0, 6)})
-            .sizes() == torch::IntArrayRef({0, 2}));
   const torch::Tensor two = torch::tensor({2}, torch::kInt64);
   CHECK_THROWS(lstm_states({torch::zeros({3, 8}), two}, {weight, bias}));
   CHECK_THROWS(lstm_states({torch::zeros({2, 6}), two}, {weight, bias}));
   CHECK_THROWS(lstm_states({torch::zeros({2, 8}), two, torch::zeros({3, 2})}, {weight, bias}));
-  CHECK_THROWS(gru_states({torch::zeros({2, 8}), two}, {weight, bias}));
   CHECK_THROWS(lstm_step(torch::zeros({2, 8}), torch::zeros({3, 8}), torch::zeros({2, 2})));
-  CHECK_THROWS(gru_step(torch::zeros({2, 8}), torch::zeros({2, 8}), torch::zeros({2, 2})));
 }

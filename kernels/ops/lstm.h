@@ -1,4 +1,4 @@
-// Recurrences over ragged rows, and single steps of them. float32, on a CPU; differentiable.
+// The LSTM over ragged rows, and single steps of it. float32, on a CPU; differentiable.
 #pragma once
 
 #include "kernels/libtorch.h"
@@ -8,13 +8,13 @@ namespace attn {
 
 /// One direction of a recurrent layer over time-major rows, as of a PackedSequence.
 struct RecurrenceInput {
-  /// Input products with their bias, W x + b, [N, gates · hidden]: the LSTM's gates input, forget,
-  /// cell update and output; the GRU's reset, update and new state.
+  /// Input products with their bias, W x + b, [N, 4 · hidden]: the gates input, forget, cell update
+  /// and output.
   torch::Tensor gates_NG;
   /// Number of sentences with a position t, [T] int64 on the CPU, not increasing, all positive.
   torch::Tensor batch_sizes_T;
-  /// Hidden state before the first step, [batch_sizes[0], hidden]; undefined: zeros. The LSTM's
-  /// cell is zero.
+  /// Hidden state before the first step, [batch_sizes[0], hidden]; undefined: zeros. The cell is
+  /// zero.
   torch::Tensor first_BH = {};
   bool reverse = false;  ///< from the last position of each sentence to its first
 };
@@ -24,9 +24,6 @@ struct RecurrenceInput {
 /// in outputs and gradients.
 torch::Tensor lstm_states(const RecurrenceInput& in, const LinearWeights& state);
 
-/// The same for a GRU, U [3 · hidden, hidden]; as torch::gru.
-torch::Tensor gru_states(const RecurrenceInput& in, const LinearWeights& state);
-
 struct LstmState {
   torch::Tensor hidden_RH, cell_RH;
 };
@@ -34,9 +31,5 @@ struct LstmState {
 /// The state after a step from W x + b and U h + c, both [R, 4 · hidden], and the cell before.
 LstmState lstm_step(const torch::Tensor& inputs_RG, const torch::Tensor& products_RG,
                     const torch::Tensor& cell_RH);
-
-/// The same for a GRU, [R, 3 · hidden], from the state h before.
-torch::Tensor gru_step(const torch::Tensor& inputs_RG, const torch::Tensor& products_RG,
-                       const torch::Tensor& hidden_RH);
 
 }  // namespace attn
