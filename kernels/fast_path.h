@@ -20,9 +20,7 @@ namespace attn {
 enum class FastPath {
   linear,
   norm,
-  relu,
   dropout,
-  embedding,
   rotary,
   attention,
   dot_attention,
@@ -46,9 +44,7 @@ struct EnumNames<FastPath> {
   static constexpr auto values =
       std::to_array<EnumName<FastPath>>({{FastPath::linear, "linear"},
                                          {FastPath::norm, "norm"},
-                                         {FastPath::relu, "relu"},
                                          {FastPath::dropout, "dropout"},
-                                         {FastPath::embedding, "embedding"},
                                          {FastPath::rotary, "rotary"},
                                          {FastPath::attention, "attention"},
                                          {FastPath::dot_attention, "dot_attention"},

@@ -8,6 +8,10 @@
 
 namespace attn {
 
+/// scale · weight_VD[tokens_N], [N, D]; tokens int64.
+torch::Tensor scaled_embedding(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
+                               double scale);
+
 /// Parameters of `owner`; which of them are defined depends on the sharing.
 struct EmbeddingMatrices {
   /// Registers them with `owner`, uninitialized. Throws ConfigError if one matrix is shared by both

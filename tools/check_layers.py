@@ -57,15 +57,15 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2654,
-    "kernels": 7124,
+    "kernels": 6915,
     "kernels/cuda": 1800,
-    "model": 6503,
+    "model": 6515,
     "data": 6079,
     "train": 4641,
     "eval": 6913,
     "report": 1983,
     "app": 10733,
-    "tests": 18496,
+    "tests": 18416,
     "run": 216,
 }
 PYTHON_BUDGET = 11500  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks

@@ -169,8 +169,7 @@ const TileKernels* table() {
                                          pack_by_rows<true>,
                                          multiply,
                                          narrow_rows,
-                                         add_rows,
-                                         relu_gradient};
+                                         add_rows};
   return &kTable;
 }
 

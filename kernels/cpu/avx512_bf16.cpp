@@ -132,8 +132,7 @@ const TileKernels* table() {
   static constexpr TileKernels kTable = {"avx512_bf16",         pack_by_rows<false>,
                                          pack_by_columns<true>, pack_by_columns<false>,
                                          pack_by_rows<true>,    multiply,
-                                         narrow_rows,           add_rows,
-                                         relu_gradient};
+                                         narrow_rows,           add_rows};
   return &kTable;
 }
 

@@ -109,15 +109,13 @@ void store_narrow(uint16_t* out, __mmask16 mask, __m512 value) {
   _mm256_mask_storeu_epi16(out, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
 }
 
-void narrow_rows(const float* y, int64_t y_stride, int64_t rows, int64_t columns, bool relu,
-                 uint16_t* out, int64_t out_stride) {
-  const __m512 floor = relu ? _mm512_setzero_ps() : _mm512_set1_ps(-__builtin_inff());
+void narrow_rows(const float* y, int64_t y_stride, int64_t rows, int64_t columns, uint16_t* out,
+                 int64_t out_stride) {
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; c += 16) {
       const __mmask16 mask = first(columns - c);
-      // max returns the second operand for NaN: NaN must propagate.
-      const __m512 value = _mm512_max_ps(floor, _mm512_maskz_loadu_ps(mask, y + r * y_stride + c));
-      store_narrow(out + r * out_stride + c, mask, value);
+      store_narrow(out + r * out_stride + c, mask,
+                   _mm512_maskz_loadu_ps(mask, y + r * y_stride + c));
     }
   }
 }
@@ -144,15 +142,5 @@ void add_rows(const TileSource& m, float* sums) {
       }
     }
     for (int v = 0; v < 4; ++v) _mm512_mask_storeu_ps(sums + c + 16 * v, mask[v], sum[v]);
-  }
-}
-
-void relu_gradient(const uint16_t* y, const uint16_t* d, uint16_t* out, int64_t count) {
-  for (int64_t i = 0; i < count; i += 32) {
-    const __mmask32 mask = count - i >= 32 ? 0xffffffffu : (1u << (count - i)) - 1;
-    // The output of ReLU is ±0, positive or NaN; the gradient of NaN does not matter.
-    const __mmask32 positive = _mm512_mask_cmpgt_epi16_mask(
-        mask, _mm512_maskz_loadu_epi16(mask, y + i), _mm512_setzero_si512());
-    _mm512_mask_storeu_epi16(out + i, mask, _mm512_maskz_loadu_epi16(positive, d + i));
   }
 }

@@ -69,12 +69,12 @@ void multiply(const TileProduct& p) {
   }
 }
 
-void narrow(const float* y, int64_t y_stride, int64_t rows, int64_t columns, bool relu,
-            uint16_t* out, int64_t out_stride) {
+void narrow(const float* y, int64_t y_stride, int64_t rows, int64_t columns, uint16_t* out,
+            int64_t out_stride) {
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
       const float value = y[r * y_stride + c];
-      out[r * out_stride + c] = to_bf16(relu && value < 0 ? 0.0f : value);
+      out[r * out_stride + c] = to_bf16(value);
     }
   }
 }
@@ -89,10 +89,6 @@ void add_rows(const TileSource& m, float* sums) {
   }
 }
 
-void relu_gradient(const uint16_t* y, const uint16_t* d, uint16_t* out, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) out[i] = to_float(y[i]) > 0 ? d[i] : uint16_t{0};
-}
-
 }  // namespace
 
 const TileKernels* bf16_table();  // for tiles.cpp
@@ -105,8 +101,7 @@ const TileKernels* bf16_table() {
                                          pack<right_place, false>,
                                          multiply,
                                          narrow,
-                                         add_rows,
-                                         relu_gradient};
+                                         add_rows};
   return &kTable;
 }
 

@@ -49,13 +49,11 @@ struct TileKernels {
   void (*right)(const TileSource&, uint16_t* tiles);
   void (*right_transposed)(const TileSource&, uint16_t* tiles);
   void (*multiply)(const TileProduct&);
-  /// y, or max(0, y) with `relu`, as bf16.
-  void (*narrow)(const float* y, int64_t y_stride, int64_t rows, int64_t columns, bool relu,
-                 uint16_t* out, int64_t out_stride);
+  /// y as bf16.
+  void (*narrow)(const float* y, int64_t y_stride, int64_t rows, int64_t columns, uint16_t* out,
+                 int64_t out_stride);
   /// Adds the sum over the source's rows to sums[columns].
   void (*add_rows)(const TileSource&, float* sums);
-  /// bf16 gradient of max(0, y): d where y > 0, else 0.
-  void (*relu_gradient)(const uint16_t* y, const uint16_t* d, uint16_t* out, int64_t count);
 };
 
 /// Whether the processor has instructions for bf16: on x86 AVX-512 BF16 or AMX; assumed elsewhere.

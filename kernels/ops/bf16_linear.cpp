@@ -46,39 +46,27 @@ void pack(const PackingPiece& piece) {
   }
 }
 
-// x W_mᵀ + b_m of rows packed in `left`, columns [c, c + width).
-void multiply_layer(const uint16_t* left, const LinearLayers::Layer& layer, int64_t rows, int64_t c,
-                    int64_t width, float* out, int64_t stride) {
-  multiply_columns(left, layer.operand->forward, rows, c, width, out, stride, false,
-                   layer.bias.defined() ? layer.bias.const_data_ptr<float>() + c : nullptr);
-}
-
 // y[m] = x W_mᵀ + b_m; x is packed once.
 variable_list multiply_all(const torch::Tensor& x, const LinearLayers& all) {
-  const cpu::TileKernels& kernels = *cpu::tile_kernels();
-  const bool relu = all.relu;
   const int64_t count = x.size(0), block = rows_of_block(x.size(1));
   variable_list results;
   for (const auto& layer : all.layers) {
-    results.push_back(torch::empty({count, layer.outputs()},
-                                   x.options().dtype(relu ? torch::kBFloat16 : torch::kFloat)));
+    results.push_back(torch::empty({count, layer.outputs()}, x.options().dtype(torch::kFloat)));
   }
   at::parallel_for(0, tile_count(count, block), 1, [&](int64_t first, int64_t last) {
     const torch::Tensor left = tiles(block, x.size(1));
-    const torch::Tensor buffer = relu ? torch::empty({block, kColumns}) : torch::Tensor();
     for (int64_t b = first; b < last; ++b) {
       const int64_t row = b * block, rows = std::min(block, count - row);
-      kernels.left(source(x, row, rows), data(left));
+      cpu::tile_kernels()->left(source(x, row, rows), data(left));
       for (size_t m = 0; m < results.size(); ++m) {
         const auto& layer = all.layers[m];
-        const int64_t columns = layer.outputs(), start = row * columns;
+        const float* bias = layer.bias.defined() ? layer.bias.const_data_ptr<float>() : nullptr;
+        const int64_t columns = layer.outputs();
+        float* out = results[m].data_ptr<float>() + row * columns;
         for (int64_t c = 0; c < columns; c += kColumns) {
-          const int64_t width = std::min(kColumns, columns - c);
-          float* out = relu ? buffer.data_ptr<float>() : results[m].data_ptr<float>() + start + c;
-          const int64_t stride = relu ? kColumns : columns;
-          multiply_layer(data(left), layer, rows, c, width, out, stride);
-          if (!relu) continue;
-          kernels.narrow(out, stride, rows, width, true, data(results[m]) + start + c, columns);
+          multiply_columns(data(left), layer.operand->forward, rows, c,
+                           std::min(kColumns, columns - c), out + c, columns, /*add=*/false,
+                           bias ? bias + c : nullptr);
         }
       }
     }
@@ -117,7 +105,7 @@ torch::Tensor input_gradient(const torch::Tensor& x, const LinearLayers& all,
           add = true;
         }
         if (narrow) {
-          kernels.narrow(out, stride, rows, width, false, data(dx) + row * columns + c, columns);
+          kernels.narrow(out, stride, rows, width, data(dx) + row * columns + c, columns);
         }
       }
     }
@@ -127,15 +115,6 @@ torch::Tensor input_gradient(const torch::Tensor& x, const LinearLayers& all,
 
 // Minimum elements, or columns, per thread.
 constexpr int64_t kElementGrain = 1 << 15, kColumnGrain = 64;
-
-torch::Tensor relu_gradient(const torch::Tensor& y, const torch::Tensor& dy) {
-  torch::Tensor passed = torch::empty_like(dy);
-  at::parallel_for(0, dy.numel(), kElementGrain, [&](int64_t begin, int64_t end) {
-    cpu::tile_kernels()->relu_gradient(data(y) + begin, data(dy) + begin, data(passed) + begin,
-                                       end - begin);
-  });
-  return passed;
-}
 
 // sums[c] += Σ_r dy[r][c]
 void add_rows(const torch::Tensor& dy, float* sums) {
@@ -190,8 +169,9 @@ void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient
 
 const LinearProducts& bf16_linear_products() {
   static constexpr LinearProducts kProducts = {
-      bf16::operand_like,   bf16::kLinesOfPiece, bf16::pack,     bf16::multiply_all,
-      bf16::input_gradient, bf16::relu_gradient, bf16::add_rows, bf16::add_weight_gradients};
+      bf16::operand_like,        bf16::kLinesOfPiece,  bf16::pack,
+      bf16::multiply_all,        bf16::input_gradient, bf16::add_rows,
+      bf16::add_weight_gradients};
   return kProducts;
 }
 

@@ -43,7 +43,7 @@ variable_list multiply_all(const torch::Tensor& x, const LinearLayers& all) {
   for (const auto& layer : all.layers) {
     torch::Tensor& y =
         results.emplace_back(torch::empty({x.size(0), layer.outputs()}, x.options()));
-    multiply_rows(x, layer.operand->forward, layer.bias, all.relu, /*add=*/false, y);
+    multiply_rows(x, layer.operand->forward, layer.bias, /*add=*/false, y);
   }
   return results;
 }
@@ -54,14 +54,10 @@ torch::Tensor input_gradient(const torch::Tensor& x, const LinearLayers& all,
   bool add = false;
   for (size_t m = 0; m < dy.size(); ++m) {
     if (!dy[m].defined()) continue;
-    multiply_rows(dy[m], all.layers[m].operand->backward, {}, /*relu=*/false, add, dx);
+    multiply_rows(dy[m], all.layers[m].operand->backward, {}, add, dx);
     add = true;
   }
   return dx;
-}
-
-torch::Tensor relu_gradient(const torch::Tensor& y, const torch::Tensor& dy) {
-  return torch::threshold_backward(dy, y, 0);
 }
 
 void add_rows(const torch::Tensor& dy, float* sums) {
@@ -105,7 +101,7 @@ void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient
 }  // namespace
 
 void multiply_rows(const torch::Tensor& x, const torch::Tensor& right, const torch::Tensor& bias,
-                   bool relu, bool add, torch::Tensor& y) {
+                   bool add, torch::Tensor& y) {
   multiply({.x = x.const_data_ptr<float>(),
             .x_stride = x.size(1),
             .panels = right.const_data_ptr<float>(),
@@ -115,7 +111,6 @@ void multiply_rows(const torch::Tensor& x, const torch::Tensor& right, const tor
             .rows = x.size(0),
             .inputs = x.size(1),
             .outputs = y.size(1),
-            .relu = relu,
             .add = add});
 }
 
@@ -127,8 +122,9 @@ void add_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, float*
 
 const LinearProducts& fp32_linear_products() {
   static constexpr LinearProducts kProducts = {
-      fp32::operand_like,   fp32::kPanelsOfPiece, fp32::pack,     fp32::multiply_all,
-      fp32::input_gradient, fp32::relu_gradient,  fp32::add_rows, fp32::add_weight_gradients};
+      fp32::operand_like,        fp32::kPanelsOfPiece, fp32::pack,
+      fp32::multiply_all,        fp32::input_gradient, fp32::add_rows,
+      fp32::add_weight_gradients};
   return kProducts;
 }
 

@@ -1,7 +1,5 @@
 // Fast path linear: linear aab16616
 // Fast path linear: projection 060f938c
-// Fast path relu: relu d1bf1190
-// Fast path relu: linear aab16616
 #include "kernels/ops/linear.h"
 
 #include <algorithm>
@@ -29,7 +27,6 @@ class PackedProduct : public torch::autograd::Function<PackedProduct> {
                                c10::intrusive_ptr<LinearLayers> all) {
     const variable_list results = products_of(all->precision).multiply_all(x, *all);
     variable_list saved{x};
-    if (all->relu) saved.push_back(results[0]);
     context->save_for_backward(saved);
     context->saved_data["layers"] = c10::IValue::make_capsule(std::move(all));
     context->set_materialize_grads(false);  // unused results cost nothing
@@ -47,7 +44,6 @@ class PackedProduct : public torch::autograd::Function<PackedProduct> {
     for (torch::Tensor& gradient : dy) {
       if (gradient.defined()) gradient = gradient.contiguous();
     }
-    if (all.relu) dy[0] = products.relu_gradient(saved[1], dy[0]);
     // Autograd numbers only defined arguments.
     size_t edge = 0;
     if (context->needs_input_grad(edge++)) out[0] = products.input_gradient(x, all, dy);
@@ -76,11 +72,10 @@ class PackedProduct : public torch::autograd::Function<PackedProduct> {
 };
 
 variable_list packed_linear(const torch::Tensor& x, std::span<const LinearWeights> layers,
-                            bool relu, PackedWeights& packed) {
+                            PackedWeights& packed) {
   TORCH_CHECK(!layers.empty() && layers.size() <= PackedProduct::kMaxLayers, layers.size(),
               " linear layers");
   auto all = c10::make_intrusive<LinearLayers>();
-  all->relu = relu;
   all->precision = packed.precision();
   for (const LinearWeights& layer : layers) {
     TORCH_CHECK(
@@ -112,7 +107,7 @@ variable_list packed_linear(const torch::Tensor& x, std::span<const LinearWeight
 std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
                                       std::span<const LinearWeights> layers) {
   if (PackedWeights* packed = ComputeScope::packed_weights()) {
-    return packed_linear(x_NI, layers, /*relu=*/false, *packed);
+    return packed_linear(x_NI, layers, *packed);
   }
   const bool parameters = std::ranges::all_of(
       layers, [](const LinearWeights& layer) { return layer.weight.is_leaf(); });
@@ -127,17 +122,6 @@ std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
 
 torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer) {
   return linear_all(x_NI, {&layer, 1})[0];
-}
-
-bool takes_linear_relu(const torch::Tensor& x) {
-  return ComputeScope::fuses(FastPath::relu) || weight_copies(x) != nullptr;
-}
-
-torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer) {
-  if (weight_copies(x_NI) != nullptr) return joint_relu(x_NI, layer);
-  PackedWeights* packed = ComputeScope::packed_weights();
-  TORCH_CHECK(packed != nullptr, "linear_relu requires packed weights");
-  return packed_linear(x_NI, {&layer, 1}, /*relu=*/true, *packed)[0];
 }
 
 }  // namespace attn

@@ -16,11 +16,6 @@ namespace attn {
 /// ComputeScope that has them (then x may be bf16 if its precision is). The latter accumulates into
 /// W.grad and b.grad in backward(), so torch::autograd::grad does not return them.
 torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer);
-/// Whether linear_relu is taken for x: with packed weights, or with their copies on a GPU.
-bool takes_linear_relu(const torch::Tensor& x);
-/// max(0, linear(·)) with packed weights, which it requires; bf16 in a ComputeScope of bf16 tiles,
-/// and on a GPU.
-torch::Tensor linear_relu(const torch::Tensor& x_NI, const LinearWeights& layer);
 /// Up to three linear layers of the same rows, which are packed once if they need to be. Training
 /// on a GPU uses joint_linear.
 std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,

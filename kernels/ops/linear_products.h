@@ -19,7 +19,6 @@ struct LinearLayers : torch::CustomClassHolder {
     int64_t outputs() const { return weight.size(0); }
   };
   std::vector<Layer> layers;
-  bool relu = false;  ///< max(0, y) of a single layer
   Precision precision = Precision::fp32;
 };
 
@@ -43,13 +42,11 @@ struct LinearProducts {
   PackedWeight (*operand_like)(const torch::Tensor& weight, bool gradients);
   int64_t lines_of_piece;  ///< lines of tiles, or panels, in a unit of packing work
   void (*pack)(const PackingPiece&);
-  /// y[m] = x W_mᵀ + b_m, or max(0, y[0]).
+  /// y[m] = x W_mᵀ + b_m, float32.
   torch::autograd::variable_list (*multiply_all)(const torch::Tensor& x, const LinearLayers&);
   /// dx = Σ_m dy[m] W_m, in the type of x; undefined dy are zero.
   torch::Tensor (*input_gradient)(const torch::Tensor& x, const LinearLayers&,
                                   const torch::autograd::variable_list& dy);
-  /// dy where y > 0, else 0.
-  torch::Tensor (*relu_gradient)(const torch::Tensor& y, const torch::Tensor& dy);
   /// sums[c] += Σ_r dy[r][c]
   void (*add_rows)(const torch::Tensor& dy, float* sums);
   /// sum += dyᵀ x for each weight; x [N, I].

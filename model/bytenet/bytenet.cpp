@@ -7,7 +7,6 @@
 #include <cmath>
 #include <string>
 
-#include "kernels/ops/embedding.h"
 #include "model/step_inference.h"
 
 namespace attn {

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "base/check.h"
-#include "kernels/ops/embedding.h"
 #include "model/step_inference.h"
 
 namespace attn {

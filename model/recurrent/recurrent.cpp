@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 
-#include "kernels/ops/embedding.h"
 #include "model/layers/dropout.h"
 #include "model/step_inference.h"
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "kernels/ops/embedding.h"
 #include "kernels/ops/gpu_embedding.h"
+#include "model/embedding_matrices.h"
 #include "model/transformer/sublayer.h"
 
 namespace attn {

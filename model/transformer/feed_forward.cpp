@@ -1,7 +1,6 @@
 #include "model/transformer/feed_forward.h"
 
-#include "kernels/compute_scope.h"
-#include "kernels/ops/linear.h"
+#include "kernels/ops/gpu_linear.h"
 
 namespace attn {
 
@@ -19,8 +18,8 @@ PositionwiseFeedForwardImpl::PositionwiseFeedForwardImpl(const TransformerConfig
 torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
   switch (activation_) {
     case Activation::relu:
-      if (takes_linear_relu(x_ND)) return linear_relu(x_ND, inner->weights());
-      // Formula relu: fast paths kernels/ops/linear.cpp, kernels/ops/gpu_linear.cpp,
+      if (weight_copies(x_ND) != nullptr) return joint_relu(x_ND, inner->weights());
+      // Formula relu: fast paths kernels/ops/gpu_linear.cpp,
       // model/transformer/packed_inference.cpp.
       return torch::relu(inner(x_ND));
       // End of formula.

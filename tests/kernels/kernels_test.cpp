@@ -15,7 +15,6 @@
 #include "kernels/cpu/table.h"
 #include "kernels/ops/attention.h"
 #include "kernels/ops/dropout.h"
-#include "kernels/ops/embedding.h"
 #include "kernels/ops/linear.h"
 #include "kernels/ops/residual_norm.h"
 #include "kernels/ops/top_k.h"
@@ -151,43 +150,6 @@ TEST_CASE("dropout's gradient is its mask") {
   torch::randn({1000});  // as above
   CHECK(torch::equal(dropout_factors(x, 0.5), x.grad()));
   CHECK(fast_dropout(x, 0.0).is_same(x));
-}
-
-TEST_CASE(
-    "the scaled embedding equals torch::embedding, values and gradients, added to what is there") {
-  torch::manual_seed(1);
-  const torch::Tensor w = torch::randn({20, 6}, torch::requires_grad());
-  const torch::Tensor tokens = torch::tensor({3, 0, 3, 19, 3}, torch::kInt64);
-  const torch::Tensor upstream = torch::randn({5, 6});
-  const torch::Tensor plain = torch::embedding(w, tokens) * 2.5;
-  plain.backward(upstream);
-  const torch::Tensor expected = w.grad().clone();
-  const bool has_gradient = GENERATE(true, false);
-  w.mutable_grad() = has_gradient ? torch::ones_like(w) : torch::Tensor();
-  const torch::Tensor x = scaled_embedding(w, tokens, 2.5);
-  x.backward(upstream);
-  CHECK(max_difference(x, plain) == 0.0);
-  CHECK(max_difference(w.grad(), expected + (has_gradient ? 1.0 : 0.0)) < 1e-5);
-}
-
-TEST_CASE("the sum of embeddings equals torch::embedding_bag, values and gradients") {
-  torch::manual_seed(2);
-  const torch::Tensor w = torch::randn({20, 6}, torch::requires_grad());
-  const torch::Tensor ids = torch::tensor({3, 0, 3, 19, 3, 7}, torch::kInt64);
-  const torch::Tensor offsets = torch::tensor({0, 2, 2, 5, 6}, torch::kInt64);  // row 1 has none
-  const torch::Tensor upstream = torch::randn({4, 6});
-  const torch::Tensor plain =
-      std::get<0>(torch::embedding_bag(w, ids, offsets, false, 0, false, {}, true)) * 2.5;
-  plain.backward(upstream);
-  const torch::Tensor expected = w.grad().clone();
-  const bool has_gradient = GENERATE(true, false);
-  w.mutable_grad() = has_gradient ? torch::ones_like(w) : torch::Tensor();
-  const torch::Tensor x = scaled_embedding_sum(w, ids, offsets, 2.5);
-  x.backward(upstream);
-  CHECK(max_difference(x, plain) < 1e-5);
-  CHECK(max_difference(w.grad(), expected + (has_gradient ? 1.0 : 0.0)) < 1e-5);
-  const torch::Tensor outside = torch::tensor({0, 1, 20, 3, 4, 5}, torch::kInt64);
-  CHECK_THROWS_WITH(scaled_embedding_sum(w, outside, offsets, 1.0), testing::contains("20 of 20"));
 }
 
 TEST_CASE("the best candidates are those of a full sort of the allowed classes, exactly") {

@@ -33,7 +33,7 @@ TEST_CASE("linear layers by copies of their weights in bf16: values, gradients, 
   const auto outputs = [&](const torch::Tensor& x) {
     const ComputeScope scope({.precision = Precision::bf16, .packed_weights = &copies});
     REQUIRE(weight_copies(x) == &copies);
-    return torch::cat(relu ? std::vector{linear_relu(x, layers[0])} : linear_all(x, layers), 1);
+    return torch::cat(relu ? std::vector{joint_relu(x, layers[0])} : linear_all(x, layers), 1);
   };
   const auto difference = [](const torch::Tensor& a, const torch::Tensor& b) {
     return max_difference(a.to(torch::kFloat32), b) / b.abs().max().item<double>();

@@ -46,7 +46,6 @@ double scale(const torch::Tensor& x) {
 TEST_CASE("outside a scope linear() is torch::linear") {
   const torch::Tensor x = torch::randn({5, 7}), w = torch::randn({3, 7}), b = torch::randn({3});
   CHECK(torch::equal(linear(x, {w, b}), torch::linear(x, w, b)));
-  CHECK_THROWS_WITH(linear_relu(x, {w, b}), testing::contains("requires packed weights"));
 }
 
 TEST_CASE("a linear layer on packed weights: values, gradients and accumulation") {
@@ -84,39 +83,6 @@ TEST_CASE("a linear layer on packed weights: values, gradients and accumulation"
   CHECK(max_difference(w.grad(), plain_w.grad() + 1) < 1e-5 * scale(plain_w.grad()));
   if (has_bias) {
     CHECK(max_difference(b.grad(), plain_b.grad()) < 1e-5 * scale(plain_b.grad()));
-  }
-}
-
-TEST_CASE("ReLU on packed weights: values and gradients") {
-  const Precision precision = each_precision();
-  if (!is_packed(precision)) return;
-  torch::manual_seed(6);
-  const bool has_bias = GENERATE(true, false);
-  const auto [rows, inputs, outputs] =
-      GENERATE(testing::Sizes{1, 1, 1}, testing::Sizes{700, 48, 90}, testing::Sizes{65, 70, 300});
-  CAPTURE(enum_name(precision), rows, inputs, outputs, has_bias);
-  const torch::Tensor x = leaf(rounded(torch::randn({rows, inputs})));
-  const LinearWeights inner{leaf(rounded(torch::randn({outputs, inputs}))),
-                            has_bias ? leaf(torch::randn({outputs})) : torch::Tensor()};
-  std::vector<torch::Tensor> leaves{x, inner.weight};
-  if (has_bias) leaves.push_back(inner.bias);
-  const torch::Tensor plain = torch::relu(torch::linear(x, inner.weight, inner.bias));
-  const torch::Tensor upstream = rounded(torch::randn({rows, outputs}));
-  const auto expected = torch::autograd::grad({plain}, leaves, {upstream});
-  PackedWeights weights(precision);
-  torch::Tensor y;
-  {
-    const ComputeScope scope({.precision = precision, .packed_weights = &weights});
-    y = linear_relu(x, inner);
-  }
-  const bool bf16 = precision == Precision::bf16;
-  const auto type = bf16 ? torch::kBFloat16 : torch::kFloat32;
-  CHECK(y.scalar_type() == type);
-  CHECK(max_difference(y.to(torch::kFloat32), plain) < (bf16 ? 4e-3 : 1e-5) * scale(plain));
-  y.backward(upstream.to(type));
-  for (size_t i = 0; i < leaves.size(); ++i) {
-    CAPTURE(i);
-    CHECK(max_difference(leaves[i].grad(), expected[i]) < 1e-5 * scale(expected[i]));
   }
 }
 
