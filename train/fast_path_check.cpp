@@ -27,7 +27,7 @@ constexpr double kBf16Whole = 0.3, kBf16Parameter = 0.5;
 // They may do so in another layer: a parameter's gradient may differ as another one's does, up to
 // kSides of its norm.
 constexpr double kRoundings = 8.0, kFp32Rounding = 0x1p-20, kBf16Rounding = 0x1p-8, kSides = 0.05;
-// The longer ones are longer than the kernels' blocks of rows and keys.
+// The longer ones have more keys than a block of 32.
 constexpr int64_t kSourceLengths[] = {3, 36}, kTargetLengths[] = {4, 35};
 constexpr double kUsualLogProb = 100.0;
 constexpr int64_t kSearchSteps = 33;  // past a block of 32 keys

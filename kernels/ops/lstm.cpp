@@ -1,5 +1,5 @@
 // Fast path lstm: lstm 85be58c0
-// Fast path lstm: recurrence 2a16393b
+// Fast path lstm: recurrence 6ae53595
 #include "kernels/ops/lstm.h"
 
 #include <ATen/Parallel.h>

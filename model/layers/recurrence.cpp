@@ -1,5 +1,5 @@
 // Fast path gru: gru bd9a8f99
-// Fast path gru: recurrence 2a16393b
+// Fast path gru: recurrence 6ae53595
 #include "model/layers/recurrence.h"
 
 #include <algorithm>
@@ -156,28 +156,25 @@ RecurrentState RecurrentLayerImpl::first(int64_t rows, const torch::TensorOption
 torch::Tensor RecurrentLayerImpl::as_read(const torch::Tensor& x_NI, const TimeMajor& time,
                                           const torch::Tensor& first_BH) {
   // Formula recurrence: fast paths kernels/ops/lstm.cpp, forward on a GPU, step.
-  const auto* sizes = time.batch_sizes().const_data_ptr<int64_t>();
-  const int64_t steps = time.batch_sizes().size(0), rows = x_NI.size(0);
+  const torch::IntArrayRef sizes(time.batch_sizes().const_data_ptr<int64_t>(),
+                                 static_cast<size_t>(time.batch_sizes().size(0)));
   std::vector<torch::Tensor> directions;
   for (const bool reverse : {false, true}) {
     if (reverse && !bidirectional_) break;
     const std::vector<torch::Tensor> w = weights(reverse);
     const torch::Tensor inputs_NG = float_linear(x_NI, {w[0], w[2]});
-    RecurrentState begin = first(steps > 0 ? sizes[0] : 0, inputs_NG.options());
+    const auto inputs_T = inputs_NG.split_with_sizes(sizes);
+    RecurrentState begin = first(sizes.empty() ? 0 : sizes[0], inputs_NG.options());
     if (first_BH.defined()) begin.hidden = time.sorted(first_BH);
     RecurrentState state = begin;
-    std::vector<torch::Tensor> states_T(static_cast<size_t>(steps), begin.hidden);
-    int64_t row = reverse ? rows : 0;
-    for (int64_t i = 0; i < steps; ++i) {
-      const int64_t t = reverse ? steps - 1 - i : i;
-      if (reverse) row -= sizes[t];
+    std::vector<torch::Tensor> states_T(sizes.size(), begin.hidden);
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const size_t t = reverse ? sizes.size() - 1 - i : i;
       state = continued(state, begin, sizes[t]);
-      state =
-          cell(inputs_NG.narrow(0, row, sizes[t]), float_linear(state.hidden, {w[1], w[3]}), state);
-      states_T[static_cast<size_t>(t)] = state.hidden;
-      if (!reverse) row += sizes[t];
+      state = cell(inputs_T[t], float_linear(state.hidden, {w[1], w[3]}), state);
+      states_T[t] = state.hidden;
     }
-    directions.push_back(steps > 0 ? torch::cat(states_T) : begin.hidden);
+    directions.push_back(sizes.empty() ? begin.hidden : torch::cat(states_T));
   }
   return torch::cat(directions, 1);
   // End of formula.

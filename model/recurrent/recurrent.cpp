@@ -1,5 +1,5 @@
 // Fast path recurrent_step: recurrent 220a8faa
-// Fast path recurrent_step: recurrence 2a16393b
+// Fast path recurrent_step: recurrence 6ae53595
 #include "model/recurrent/recurrent.h"
 
 #include <algorithm>

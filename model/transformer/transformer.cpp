@@ -4,7 +4,7 @@
 // Fast path transformer_step: decoder dfbb101e
 // Fast path transformer_step: transformer da0ac000
 // Fast path transformer_step: convolution cb8ed742
-// Fast path transformer_step: recurrence 2a16393b
+// Fast path transformer_step: recurrence 6ae53595
 // Fast path transformer_step: shifted_rows da3773ae
 #include "model/transformer/transformer.h"
 
