@@ -10,6 +10,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <optional>
 #include <random>
 #include <system_error>
 #include <utility>
@@ -296,8 +298,11 @@ void NewFile::commit() {
 void write_file_atomically(const fs::path& name, std::string_view content) {
   const auto& [path, special] = destination_of(name);
   if (special) {
+    errno = 0;
     std::ofstream device(path, std::ios::binary);
-    if (!(device << content << std::flush)) throw_file_error("write", path, errno);
+    device << content << std::flush;
+    if (device) device.close();  // keeps the errno of a failed write
+    if (!device) throw_file_error("write", path, errno);
     return;
   }
   NewFile file(path);
@@ -328,8 +333,10 @@ fs::path temporary_root() {
   std::error_code error;
   fs::path root = fs::temp_directory_path(error);
   if (!error) return root;
-  throw DataError("cannot use the directory for temporary files: " + error.message() +
-                  "; set TMPDIR to a writable directory");
+  const char* named = std::getenv("TMPDIR");
+  throw DataError("cannot use the directory for temporary files" +
+                  (named == nullptr ? "" : " '" + std::string(named) + "'") + ": " +
+                  error.message() + "; set TMPDIR to a writable directory");
 }
 
 ScratchDirectory::ScratchDirectory(const std::string& name) {

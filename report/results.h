@@ -43,6 +43,9 @@ struct EvaluatorResult {
   bool operator==(const EvaluatorResult&) const = default;
 };
 
+/// Key in result.json and run.json: the fast paths that were off because their formula was edited.
+inline constexpr const char* kAsRead = "as_read";
+
 /// result.json of a finished run.
 struct RunResult {
   int64_t step = 0;
@@ -71,7 +74,7 @@ struct RunResult {
           "peak FLOP/s of a large matrix product on this machine, with these threads");
     visit("peak_memory", self.peak_memory,
           "peak memory of the last process in bytes (resident, or GPU)");
-    visit("as_read", self.as_read,
+    visit(kAsRead, self.as_read,
           "fast paths that were off because their formulas were edited (docs/howto/formula.md)");
     visit("results", self.results, "final results, by evaluator");
   }
@@ -180,7 +183,7 @@ struct RowPlan {
   std::string name;
   std::string about;
   std::string group;     ///< its heading in the report; empty: none given
-  int64_t baseline = 0;  ///< the row that it is compared with
+  int64_t baseline = 0;  ///< the row that it is compared with, from 0
   int64_t seeds = 1;     ///< runs planned for it
   PaperResults paper;
   std::vector<std::string> changed;  ///< paths in which it differs from the first row
@@ -192,7 +195,7 @@ struct RowPlan {
     visit("name", self.name, "name of the row and of its directory");
     visit("about", self.about, "description for the report");
     visit("group", self.group, "heading in the report");
-    visit("baseline", self.baseline, "number of the row that this one is compared with");
+    visit("baseline", self.baseline, "number, from 0, of the row that this one is compared with");
     visit("seeds", self.seeds, "runs with different seeds");
     visit("paper", self.paper, "the paper's results");
     visit("changed", self.changed, "paths of the options in which it differs from the first row");

@@ -56,16 +56,16 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2654,
-    "kernels": 6915,
+    "base": 2675,
+    "kernels": 6914,
     "kernels/cuda": 1800,
     "model": 6515,
     "data": 6079,
     "train": 4641,
     "eval": 6913,
-    "report": 1983,
-    "app": 10733,
-    "tests": 18416,
+    "report": 1986,
+    "app": 10734,
+    "tests": 18433,
     "run": 216,
 }
 PYTHON_BUDGET = 11500  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks

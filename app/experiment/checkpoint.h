@@ -56,7 +56,7 @@ LoadedModel load_model_to_search(const std::filesystem::path& path, torch::Devic
 void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const FastPathCheck& check,
                       const Log& log);
 
-/// The value of kAsRead (run_result.h) for this process.
+/// The value of kAsRead (report/results.h) for this process.
 std::vector<std::string> paths_as_read();
 
 /// At least one loaded model. The first one's experiment and tokenizers apply to all.

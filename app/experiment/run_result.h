@@ -28,10 +28,6 @@ inline constexpr const char* kThreads = "threads";
 inline constexpr const char* kPrecision = "precision";
 inline constexpr const char* kRowStep = "row_step";
 
-/// Key in run.json, as in result.json: the fast paths that were off because their formula was
-/// edited.
-inline constexpr const char* kAsRead = "as_read";
-
 /// Key in run.json: changes_at() of each `attn train --resume --change`.
 inline constexpr const char* kChanges = "changes";
 

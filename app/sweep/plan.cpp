@@ -50,14 +50,17 @@ void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRo
     const std::string section = assigned_section(assignment);
     const std::string& target = section.empty() ? assignment.path : section;
     for (const ExpandedRow& row : rows) {
-      std::vector<std::string> varied;
-      for (const auto& [path, values] : row.row.grid.items()) varied.push_back(path);
-      if (row.row.set.contains(section)) varied.push_back(section);
-      for (const std::string& path : varied) {
+      std::string conflict;
+      for (const auto& [path, values] : row.row.grid.items()) {
         if (!is_within(target, path) && !is_within(path, target)) continue;
-        throw ConfigError("--set " + assignment.text + ": row " + row.row.name + " sets " + path +
-                          " itself; leave it out, or change the row");
+        conflict = "row " + row.row.name + " sets " + path + " itself";
       }
+      if (row.row.set.contains(section)) {
+        conflict = "replaces " + section + ", of which row " + row.row.name + " sets options";
+      }
+      if (conflict.empty()) continue;
+      throw ConfigError("--set " + assignment.text + ": " + conflict +
+                        "; leave it out, or change the row");
     }
   }
 }

@@ -174,8 +174,8 @@ SweepPlan read_plan(const fs::path& path) {
   const auto last = static_cast<int64_t>(plan.rows.size()) - 1;
   for (PlannedRow& row : plan.rows) {
     row.experiment = read_resolved(row.config, "row " + row.name);
-    require_between("baseline", row.baseline, 0, last);
-    require_between("seeds", row.seeds, 0, kMaxSeeds);
+    require_between("rows." + row.name + ".baseline", row.baseline, 0, last);
+    require_between("rows." + row.name + ".seeds", row.seeds, 0, kMaxSeeds);
   }
   return plan;
 }
@@ -262,8 +262,10 @@ SweepResults collect_results(const fs::path& directory) {
   }
   try {
     return results_of_plan(read_plan(path), directory);
-  } catch (const ConfigError& error) {
-    throw DataError(path.string() + ": corrupt (" + error.what() +
+  } catch (const DataError&) {
+    throw;
+  } catch (const std::exception& error) {  // of Json or of a config
+    throw DataError(path.string() + ": corrupt or written by an earlier version (" + error.what() +
                     "); run attn sweep again to rewrite it");
   }
 }

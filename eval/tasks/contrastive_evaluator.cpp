@@ -40,8 +40,8 @@ class ContrastiveEvaluator final : public Evaluator {
         add(sources[i], wrong, {source + line, options.wrong + line});
         if (!wrong.empty() && pairs_.back().target != pairs_[first_.back()].target) continue;
         throw DataError(options.wrong + line + ": \"" + wrong +
-                        "\": a wrong translation must have other tokens than the reference, and "
-                        "at least one");
+                        "\": a wrong translation must not be empty, and must differ from the "
+                        "reference in its tokens (unknown words are one token)");
       }
     }
     first_.push_back(pairs_.size());

@@ -3,7 +3,6 @@
 #include "kernels/ops/linear.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "kernels/compute_scope.h"

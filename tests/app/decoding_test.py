@@ -167,7 +167,7 @@ class Decoding(ProgramTest):
         self.assertEqual(found["edits"]["signature"], scored["signature"])
         self.write("wrong.de", "\n".join(right) + "\n")
         self.one_line("eval", "one", "--set", "eval=" + json.dumps(evaluators), code=3,
-                      names=["wrong.de:1", "other tokens than the reference"])
+                      names=["wrong.de:1", "must differ from the reference in its tokens"])
 
     def test_metrics_are_compared_with_a_baseline(self):
         self.write("base.de", self.translate("gru"))

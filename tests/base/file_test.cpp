@@ -158,6 +158,9 @@ TEST_CASE("a pipe or device is written, not replaced") {
   ::close(reader);
   CHECK(fs::is_fifo(pipe));
   CHECK(destination_of("/dev/null").special);
+  if (fs::exists("/dev/full")) {
+    CHECK_THROWS_WITH(write_file_atomically("/dev/full", "x"), contains("No space left on device"));
+  }
   CHECK(!destination_of(folder / "new").special);
   CHECK(names_in(folder.path()) == std::vector<std::string>{"pipe"});
 }

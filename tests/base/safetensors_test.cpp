@@ -163,6 +163,8 @@ TEST_CASE("a file that is no safetensors file is rejected with the reason") {
   says(std::string(8, '\xff') + "{}", "header: 18446744073709551615: is not the length");
   says(with_length(""), "header: 0: is not the length");
   says(with_length("[]"), "header: \"[]\": must be an object");
+  says(with_length(" {}"), "header: \" {}\": must be an object");
+  says(with_length("{" + std::string(40'001, ':')), "header: 40001: must have at most 40000 keys");
   says(with_length("{\"a\":"), "not JSON");
   says(with_length("{} {}"), "not JSON");
   says(with_length("{\"\xff\":1}"), "not JSON");
@@ -186,11 +188,18 @@ TEST_CASE("a tensor that contradicts the file is rejected with its name") {
   };
   CHECK(complaint(folder, with_length("{\"w\":" + entry("F32", "[2]", "[0,8]") + "}", "12345678"))
             .empty());
-  says("3", ": expected an object");
-  says("{}", ".dtype: \"\": is not one of");
+  CHECK(complaint(folder,
+                  with_length(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"x":1}})",
+                              "12345678"))
+            .empty());
+  says("3", ": shape: is missing");
+  says(R"({"dtype":"F32","data_offsets":[0,4]})", ": shape: is missing");
+  says(R"({"dtype":"F32","shape":[2]})", ": data_offsets: is missing");
+  says(R"({"shape":[2],"data_offsets":[0,8]})", ": dtype: is missing");
   says(entry("F8", "[8]", "[0,8]"), ".dtype: \"F8\": is not one of");
   says(entry("F32", "2", "[0,8]"), ".shape: expected an array");
   says(entry("F32", "[\"2\"]", "[0,8]"), ".shape[0]: expected an integer");
+  says(entry("F32", "[2.0]", "[0,8]"), ".shape: [2.0]: must be integers");
   says(entry("F32", "[9223372036854775808]", "[0,8]"), ".shape[0]: expected an integer");
   for (const char* shape : {"[3]", "[-2]", "[4294967296,4294967296]", "[4611686018427387906]"}) {
     says(entry("F32", shape, "[0,8]"), std::string(".shape: ") + shape + ": does not fit");

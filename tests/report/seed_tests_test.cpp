@@ -141,6 +141,11 @@ TEST_CASE("without a deviation no test is possible") {
   CHECK(!two_row_test(constant, other));
   const std::vector<std::optional<SeedMean>> rows = {constant, other, one, std::nullopt};
   for (const RowTest& row : test_rows(rows)) CHECK(!row.test);
+  const std::vector<double> base = {1.0, 2.0, 4.0}, shifted = {2.0, 3.0, 5.0};
+  const std::vector<double> single = {3.0}, undefined = {2.0, NAN, 5.0};
+  CHECK(!paired_test(base, shifted));  // equal differences
+  CHECK(!paired_test(base, single));
+  CHECK(!paired_test(base, undefined));
 }
 
 TEST_CASE("a row that varies three times as much is called different as often as documented",
