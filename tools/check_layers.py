@@ -65,10 +65,10 @@ BUDGETS = {
     "eval": 6913,
     "report": 1983,
     "app": 10733,
-    "tests": 18416,
+    "tests": 18463,
     "run": 216,
 }
-PYTHON_BUDGET = 11500  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11513  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.
