@@ -57,18 +57,18 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2675,
-    "kernels": 6914,
+    "kernels": 6912,
     "kernels/cuda": 1800,
-    "model": 6515,
+    "model": 6512,
     "data": 6079,
     "train": 4641,
     "eval": 6913,
     "report": 1986,
     "app": 10734,
-    "tests": 18433,
+    "tests": 18480,
     "run": 216,
 }
-PYTHON_BUDGET = 11500  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11513  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

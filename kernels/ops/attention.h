@@ -13,10 +13,10 @@ namespace attn {
 /// softmax(Q Kᵀ / √d_k) V for every sentence and head, over rows without padding: queries [N,
 /// H·d_k], keys [M, H'·d_k], values [M, H'·d_v] to [N, H·d_v], H' = kv_heads. On a CPU a kernel
 /// that computes in float32 (bf16 input gives float32 output); on a GPU LibTorch's memory-efficient
-/// kernel for ragged lengths (cu_seqlens), or padded_attention where that is not supported (dropout,
-/// head widths that are not a multiple of 8, sentences without keys, a window). A bias and relative
-/// positions are supported on a CPU. Differentiable. Tolerance against the formula: 1e-5 on a CPU,
-/// 1e-4 on a GPU.
+/// kernel for ragged lengths (cu_seqlens), or padded_attention where that is not supported
+/// (dropout, head widths that are not a multiple of 8, sentences without keys, a window). A bias
+/// and relative positions are supported on a CPU. Differentiable. Tolerance against the formula:
+/// 1e-5 on a CPU, 1e-4 on a GPU.
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options);
 

@@ -242,4 +242,18 @@ TEST_CASE("a file that cannot be written is an error and leaves nothing behind")
   CHECK_THROWS_WITH(SafetensorsFile(folder / "f"), contains("No such file or directory"));
 }
 
+TEST_CASE("views that contradict themselves are not written") {
+  const TemporaryDirectory folder;
+  const std::vector<float> values(4);
+  const auto refuse = [&](const std::vector<TensorView>& views) {
+    CHECK_THROWS_AS(write_safetensors(folder / "f", views), std::invalid_argument);
+    CHECK_FALSE(fs::exists(folder / "f"));
+  };
+  refuse({{"w", "F32", {5}, bytes_of(values)}});
+  refuse({{"w", "F31", {4}, bytes_of(values)}});
+  refuse({{"w", "F32", {-2, -2}, bytes_of(values)}});
+  refuse({{"__metadata__", "F32", {4}, bytes_of(values)}});
+  refuse({{"w", "F32", {4}, bytes_of(values)}, {"w", "F32", {2, 2}, bytes_of(values)}});
+}
+
 }  // namespace attn

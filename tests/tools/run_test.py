@@ -240,7 +240,8 @@ class Usage(RunTest):
         return result
 
     def test_help_answers_before_anything_is_built(self):
-        for arguments in (["--help"], ["-h"], ["help"], ["test", "--help"], ["build", "-h"], ["--threads", "4", "-h"]):
+        for arguments in (["--help"], ["-h"], ["help"], ["demo", "--help"], ["test", "--help"], ["build", "-h"],
+                          ["--threads", "4", "-h"]):
             code, out, err = self.assert_at_once(*arguments)
             self.assertEqual((code, err), (0, ""), arguments)
             self.assertIn("usage: ./run demo", out)
@@ -254,6 +255,18 @@ class Usage(RunTest):
             code, out, err = self.assert_at_once(*arguments)
             self.assertEqual((code, out), (2, ""))
             self.assertRegex(err, f"^attn: {' '.join(arguments)}: no command; one of: .*train.*\n$")
+
+    def test_the_demo_gets_a_folder_and_no_option(self):
+        for arguments in (["--threads", "2", "demo"], ["demo", "--run", "X"], ["demo", "--run"], ["demo", "a", "b"]):
+            code, out, err = self.assert_at_once(*arguments)
+            self.assertEqual((code, out, err), (
+                1, "", f"attn: {' '.join(arguments)}: give the folder alone: ./run demo FOLDER\n"))
+        (self.clone / "tools").mkdir()
+        self.command("demo", 'echo "folder: ${2:-none}"')
+        (self.fake / "demo").rename(self.clone / "tools/demo")
+        for arguments in ([], ["my runs"]):
+            code, out, err = self.run_script("demo", *arguments)
+            self.assertEqual((code, out), (0, f"folder: {' '.join(arguments) or 'none'}\n"), err)
 
     def test_options_before_a_command_reach_the_program(self):
         for arguments in (["--threads", "2", "train", "x"], ["--device=cpu", "train"], ["--version"]):

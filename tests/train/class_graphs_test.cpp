@@ -4,6 +4,7 @@
 
 #include <ATen/record_function.h>
 #include <array>
+#include <set>
 #include <stdexcept>
 
 #include "tests/support/catch.h"
@@ -40,9 +41,30 @@ TEST_CASE("what keeps batches from being padded is named") {
 
 namespace {
 
-// Operators of replays, and those that would read a value from a GPU, for which a capture may not
-// wait.
+// Operators of replays, and those that would read a value or a size from a GPU, for which a capture
+// may not wait.
 int64_t operators = 0, values_read = 0;
+
+class CountedOperators {
+ public:
+  CountedOperators()
+      : handle_(at::addThreadLocalCallback(
+            at::RecordFunctionCallback([](const at::RecordFunction& call) {
+              static const std::set<std::string> kReading = {
+                  "aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select",
+                  "aten::repeat_interleave.Tensor"};  // not that by a number
+              const auto name = call.operator_name();
+              ++operators;
+              values_read += name && kReading.contains(toString(*name)) ? 1 : 0;
+              return std::unique_ptr<at::ObserverContext>();
+            }))) {}
+  ~CountedOperators() { at::removeCallback(handle_); }
+  CountedOperators(const CountedOperators&) = delete;
+  CountedOperators& operator=(const CountedOperators&) = delete;
+
+ private:
+  at::CallbackHandle handle_;
+};
 
 struct Replays {
   int captures = 0, replays = 0;
@@ -55,14 +77,8 @@ struct Replays {
       void replay() override {
         const Capturing as_captured;
         ++count_;
-        const auto handle = at::addThreadLocalCallback(
-            at::RecordFunctionCallback([](const at::RecordFunction& call) {
-              ++operators;
-              values_read += std::string(call.name()) == "aten::_local_scalar_dense" ? 1 : 0;
-              return std::unique_ptr<at::ObserverContext>();
-            }));
+        const CountedOperators counted;
         work_();
-        at::removeCallback(handle);
       }
 
      private:

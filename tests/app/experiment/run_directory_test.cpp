@@ -148,7 +148,13 @@ TEST_CASE("a run was as read if it was so when it started or when it finished") 
 TEST_CASE("a torn or foreign line of the metrics is passed over") {
   const testing::TemporaryDirectory run;
   CHECK(read_metrics(run.path()).empty());
-  run.write("metrics.jsonl", "{\"kind\": \"train\", \"step\": 1}\nnonsense\n[1]\n{\"kind\": \"tr");
+  run.write("metrics.jsonl", R"({"kind": "train", "step": 1}
+nonsense
+[1]
+{"kind": 3}
+{"kind": "eval", "name": 5, "step": 3}
+{"kind": "train", "step": "x"}
+{"kind": "tr)");
   const auto records = read_metrics(run.path());
   REQUIRE(records.size() == 1);
   CHECK(number_at(records[0], "step") == 1.0);

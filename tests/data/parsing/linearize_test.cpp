@@ -223,6 +223,13 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("endless opening is repaired without exhausting the stack") {
+  const Words sequence(100000, "S");
+  const RebuiltTree result = rebuild_tree(sequence, Words{"a"}, TreeForm::tags, {"S"});
+  CHECK(tree_words(result.tree) == Words{"a"});
+  CHECK(one_tree(write_tree(result.tree)) == result.tree);
+}
+
 TEST_CASE("punctuation without a tag is tagged by its word") {
   CHECK(write_tree(tag_punctuation(one_tree("(S (XX ,) (XX dog) (NN .) (XX -LRB-))"))) ==
         "(S (, ,) (XX dog) (NN .) (-LRB- -LRB-))");

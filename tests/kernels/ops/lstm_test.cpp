@@ -1,5 +1,5 @@
-// The LSTM against LibTorch's, by the kernels of the best instruction set;
-// CTest runs them by the others, too.
+// The LSTM against LibTorch's, by the kernels of the best instruction set; CTest runs them by the
+// others, too.
 #include "kernels/ops/lstm.h"
 
 #include <vector>
