@@ -57,7 +57,7 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2675,
-    "kernels": 6912,
+    "kernels": 6919,
     "kernels/cuda": 1800,
     "model": 6512,
     "data": 6079,
@@ -65,7 +65,7 @@ BUDGETS = {
     "eval": 6913,
     "report": 1986,
     "app": 10734,
-    "tests": 18480,
+    "tests": 18479,
     "run": 216,
 }
 PYTHON_BUDGET = 11513  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks

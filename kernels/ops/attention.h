@@ -1,4 +1,5 @@
-// Fast attention; the formula is in model/transformer/attention.cpp.
+// Fast attention; the formula is in model/transformer/attention.cpp. By it the base of Table 3 has
+// 0.71 of the training speed (results/measurements.md).
 #pragma once
 
 #include <cstdint>

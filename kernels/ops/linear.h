@@ -1,6 +1,8 @@
 // Linear layers for training. In a ComputeScope with packed weights they run on this
 // project's products: bf16 on tiles (kernels/cpu/tiles.h; bf16 operands, float32 sums), fp32 on
 // panels (kernels/cpu/table.h). Weights, gradients and everything else stay float32.
+// By LibTorch's products the base of Table 3 has 0.79 of the training speed in bf16
+// (results/measurements.md).
 #pragma once
 
 #include <span>

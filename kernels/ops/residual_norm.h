@@ -1,4 +1,5 @@
-// Normalization, alone and fused with residual connection and dropout.
+// Normalization, alone and fused with residual connection and dropout. As it is read, to_no_biases
+// of experiments/multi30k/today.json has 0.86 of the training speed (results/measurements.md).
 #pragma once
 
 #include "kernels/cpu/table.h"

@@ -1,5 +1,6 @@
 // Rotary position embeddings, RoPE (Su et al. 2021): scores of rotated queries and keys depend on
-// relative positions only.
+// relative positions only. As it is read, the row rotary of experiments/multi30k/today.json has
+// 0.88 to 0.92 of the training speed (results/measurements.md).
 #pragma once
 
 #include <cstdint>

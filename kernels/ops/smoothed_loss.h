@@ -1,5 +1,6 @@
 // Pre-softmax projection fused with label-smoothed cross entropy, in chunks of rows, so that the
-// logits of a batch are never stored. The formula is in train/loss.cpp.
+// logits of a batch are never stored. The formula is in train/loss.cpp; by it the base
+// of Table 3 has 0.74 of the training speed (results/measurements.md).
 #pragma once
 
 #include <cstdint>
