@@ -71,8 +71,6 @@ class ComputeScope {
   static bool takes(FastPath path);
   /// The same for one that is a kernel of the CPU: also whether x is computed there.
   static bool takes(FastPath path, const torch::Tensor& x) { return on_cpu_path(x) && takes(path); }
-  /// The same for one that is part of the product of packed weights: requires packed_weights().
-  static bool fuses(FastPath path) { return packed_weights() != nullptr && takes(path); }
   /// Packed weights of this thread's innermost scope; null if products are LibTorch's.
   static PackedWeights* packed_weights();
   /// Those of whose copies in bf16 a GPU's products may be; null: of none.

@@ -34,13 +34,11 @@ torch::Tensor EmbeddingMatrices::features_of(const TokenSequences& rows, double 
   const RowFeatures& features = rows.features;
   TORCH_CHECK(features.ids_F.defined() && features.offsets_N1.numel() == rows.tokens_N.numel() + 1,
               "the model has source features, the rows have none");
-  // Formula embedding: fast path kernels/ops/gpu_embedding.cpp.
   return std::get<0>(torch::embedding_bag(feature, features.ids_F, features.offsets_N1,
                                           /*scale_grad_by_freq=*/false, /*mode=*/0,
                                           /*sparse=*/false, /*per_sample_weights=*/{},
                                           /*include_last_offset=*/true)) *
          scale;
-  // End of formula.
 }
 
 torch::Tensor scaled_embedding(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,

@@ -57,9 +57,9 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2675,
-    "kernels": 6919,
+    "kernels": 6910,
     "kernels/cuda": 1800,
-    "model": 6512,
+    "model": 6510,
     "data": 6079,
     "train": 4641,
     "eval": 6913,

@@ -113,8 +113,8 @@ torch::Tensor input_gradient(const torch::Tensor& x, const LinearLayers& all,
   return dx;
 }
 
-// Minimum elements, or columns, per thread.
-constexpr int64_t kElementGrain = 1 << 15, kColumnGrain = 64;
+// Minimum columns per thread.
+constexpr int64_t kColumnGrain = 64;
 
 // sums[c] += Σ_r dy[r][c]
 void add_rows(const torch::Tensor& dy, float* sums) {

@@ -1,4 +1,5 @@
-// Shared by linear() and the loss: tile operands and blocked products. Internal to kernels/.
+// Shared by linear layers in training and in search: tile operands and blocked products. Internal
+// to kernels/.
 #pragma once
 
 #include "kernels/cpu/tiles.h"

@@ -38,6 +38,21 @@ void pack(const PackingPiece& piece) {
   }
 }
 
+// y = x times the operand `right` of packed weights, plus a bias if there is one; [N, outputs].
+void multiply_rows(const torch::Tensor& x, const torch::Tensor& right, const torch::Tensor& bias,
+                   bool add, torch::Tensor& y) {
+  multiply({.x = x.const_data_ptr<float>(),
+            .x_stride = x.size(1),
+            .panels = right.const_data_ptr<float>(),
+            .bias = bias.defined() ? bias.const_data_ptr<float>() : nullptr,
+            .y = y.data_ptr<float>(),
+            .y_stride = y.size(1),
+            .rows = x.size(0),
+            .inputs = x.size(1),
+            .outputs = y.size(1),
+            .add = add});
+}
+
 variable_list multiply_all(const torch::Tensor& x, const LinearLayers& all) {
   variable_list results;
   for (const auto& layer : all.layers) {
@@ -99,25 +114,6 @@ void add_weight_gradients(const torch::Tensor& x, std::span<const WeightGradient
 }
 
 }  // namespace
-
-void multiply_rows(const torch::Tensor& x, const torch::Tensor& right, const torch::Tensor& bias,
-                   bool add, torch::Tensor& y) {
-  multiply({.x = x.const_data_ptr<float>(),
-            .x_stride = x.size(1),
-            .panels = right.const_data_ptr<float>(),
-            .bias = bias.defined() ? bias.const_data_ptr<float>() : nullptr,
-            .y = y.data_ptr<float>(),
-            .y_stride = y.size(1),
-            .rows = x.size(0),
-            .inputs = x.size(1),
-            .outputs = y.size(1),
-            .add = add});
-}
-
-void add_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, float* sum) {
-  add_weight_gradients(x, std::vector<WeightGradient>{{dy, sum}});
-}
-
 }  // namespace fp32
 
 const LinearProducts& fp32_linear_products() {

@@ -1,4 +1,4 @@
-// Shared by linear() and the loss: float32 operands in panels and blocked products. Internal to
+// Shared by linear() and the LSTM: float32 operands in panels and blocked products. Internal to
 // kernels/.
 #pragma once
 
@@ -57,12 +57,5 @@ inline void multiply(const cpu::PanelProduct& product, Left left = Left::rows) {
     }
   });
 }
-
-/// y = x times the operand `right` of packed weights, plus a bias if there is one; [N, outputs].
-void multiply_rows(const torch::Tensor& x, const torch::Tensor& right, const torch::Tensor& bias,
-                   bool add, torch::Tensor& y);
-
-/// sum[o] += Σ_n dy[n][o] x[n] for dy [N, O] and x [N, I]; sum [O, I].
-void add_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, float* sum);
 
 }  // namespace attn::fp32

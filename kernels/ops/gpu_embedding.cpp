@@ -1,4 +1,4 @@
-// Fast path gpu_embedding: embedding 82d2bf03
+// Fast path gpu_embedding: embedding 4072532e
 // Fast path gpu_embedding: embedded c0656ac2
 // Fast path gpu_embedding: position aa5a5c93
 // Fast path gpu_embedding: dropout b0fdaf95

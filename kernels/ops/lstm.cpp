@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <ranges>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "kernels/cpu/table.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/fp32_products.h"
+#include "kernels/ops/linear_products.h"
 
 namespace attn {
 namespace {
@@ -176,7 +178,8 @@ class LstmStates : public torch::autograd::Function<LstmStates> {
                       .outputs = width});
     }
     const torch::Tensor d_weight_GH = torch::zeros_like(weight_GH);
-    fp32::add_weight_gradient(d_gates_NG, saved[2], d_weight_GH.data_ptr<float>());
+    fp32_linear_products().add_weight_gradients(
+        saved[2], std::array{WeightGradient{d_gates_NG, d_weight_GH.data_ptr<float>()}});
     const bool first = context->saved_data["first"].toBool();
     return {d_gates_NG,      first ? d_state_BH : torch::Tensor(),
             d_weight_GH,     d_gates_NG.sum(0),
