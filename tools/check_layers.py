@@ -57,18 +57,18 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2675,
-    "kernels": 6910,
+    "kernels": 6904,
     "kernels/cuda": 1800,
-    "model": 6510,
+    "model": 6368,
     "data": 6079,
-    "train": 4641,
+    "train": 4330,
     "eval": 6913,
     "report": 1986,
-    "app": 10734,
-    "tests": 18479,
+    "app": 10731,
+    "tests": 18443,
     "run": 216,
 }
-PYTHON_BUDGET = 11513  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11502  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

@@ -17,6 +17,11 @@ namespace {
 // share their products.
 constexpr int64_t kMaxReplicated = int64_t{1} << 28;
 
+// {loss, nll}, float64.
+torch::Tensor stacked(const LossSums& sums) {
+  return torch::stack({sums.loss.detach().to(torch::kFloat64), sums.nll});
+}
+
 }  // namespace
 
 Precision effective_precision(Precision requested, torch::Device device) {
@@ -25,9 +30,9 @@ Precision effective_precision(Precision requested, torch::Device device) {
 
 BatchGradient::BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
                              cpu::SmoothedTargets targets, const TrainerProcesses& processes,
-                             Precision wire, Precision residual)
+                             Precision residual)
     : processes_(processes),
-      sum_(processes.world, parameters.gradients.numel(), wire),
+      sum_(processes.world, parameters.gradients.numel()),
       model_(model),
       parameters_(parameters),
       precision_(effective_precision(precision, model.device())),
@@ -70,15 +75,15 @@ LossSums BatchGradient::forward(Seq2SeqModel& model, const TokenSequences& sourc
   return output_loss(model, model.forward(source, target_in), targets_N, targets_);
 }
 
-LossSums BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double factor,
-                                 uint64_t seed) {
+torch::Tensor BatchGradient::add_part(Seq2SeqModel& model, const Batch& part, double factor,
+                                      uint64_t seed) {
   const torch::Device device = model.device();
   // All are copied before the model's kernels are queued, for which they would wait.
   const torch::Tensor targets_N = int64_tensor(part.target_out.tokens, device);
   const LossSums sums = forward(model, token_sequences(part.source, device),
                                 token_sequences(part.target_in, device), targets_N, seed, {});
   (sums.loss * factor).backward();
-  return {sums.loss.detach(), sums.nll};
+  return stacked(sums);
 }
 
 void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
@@ -92,8 +97,7 @@ void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
   // For LibTorch's dropout on a GPU, which draws for a process, not for a part.
   torch::manual_seed(seed_of(first));
   const auto present = std::clamp<int64_t>(static_cast<int64_t>(parts.size()) - first, 0, own);
-  const auto none = torch::zeros({}, model_.device());
-  std::vector<LossSums> losses(own, LossSums{none, none});
+  const torch::Tensor losses = torch::zeros({own, 2}, padded_sums_.options());
   const auto compute = [&](int64_t i) {
     if (i > 0) replicas_[i - 1].used = true;
     Seq2SeqModel& model = i == 0 ? model_ : *replicas_[i - 1].model;
@@ -108,7 +112,7 @@ void BatchGradient::add(const Batch& batch, double factor, uint64_t seed) {
       for (int64_t i = begin; i < std::min(end, present); ++i) compute(i);
     });
   }
-  losses_.insert(losses_.end(), losses.begin(), losses.end());
+  losses_.push_back(losses);
 }
 
 void BatchGradient::add(const StaticBatch& batch, double factor, uint64_t seed) {
@@ -116,24 +120,21 @@ void BatchGradient::add(const StaticBatch& batch, double factor, uint64_t seed) 
   batch.factor.fill_(factor);
   batch.seed.fill_(static_cast<int64_t>(seed));
   padded_.run(batch, seed);
-  losses_ = {{padded_sums_[0], padded_sums_[1]}};
+  losses_ = {padded_sums_};
 }
 
 void BatchGradient::add_padded(const StaticBatch& on_device) {
   const LossSums sums = forward(model_, on_device.source, on_device.target_in, on_device.targets_N,
                                 /*seed=*/0, on_device.seed);
   (sums.loss * on_device.factor).backward();
-  padded_sums_.add_(torch::stack({sums.loss.detach().to(torch::kFloat64), sums.nll}));
+  padded_sums_.add_(stacked(sums));
 }
 
 torch::Tensor BatchGradient::squares_and_losses() const {
   const FlatRange own = sum_.own();
   std::vector<torch::Tensor> all{
       block_squares(parameters_.gradients.narrow(0, own.begin, own.size()))};
-  for (const LossSums& of_part : losses_) {
-    all.push_back(of_part.loss.to(torch::kFloat64).view({1}));
-    all.push_back(of_part.nll.to(torch::kFloat64).view({1}));
-  }
+  for (const torch::Tensor& of_batch : losses_) all.push_back(of_batch.flatten());
   return torch::cat(all);
 }
 
@@ -142,7 +143,7 @@ UpdateSums BatchGradient::sum_scalars(const torch::Tensor& own) const {
   const auto* first = own.const_data_ptr<double>();
   const std::vector<std::vector<double>> all =
       gather_lists(processes_.world, std::vector<double>(first, first + own.numel()));
-  const auto losses = static_cast<int64_t>(2 * losses_.size()), parts = 2 * own_parts();
+  const int64_t parts = 2 * own_parts(), losses = parts * std::ssize(losses_);
   UpdateSums sums;
   double squares = 0.0;
   for (const auto& list : all) {
@@ -170,7 +171,7 @@ UpdateSums BatchGradient::collect(const std::function<void(const torch::Tensor&)
     if (replicas_[j - 1].used) gradients(i).add_(gradients(j));
   });
   sum_.reduce(parameters_.gradients);
-  if (!processes_.shard_optimizer) sum_.gather_gradients(parameters_.gradients);
+  if (!processes_.shard_optimizer) sum_.gather(parameters_.gradients);
   const torch::Tensor own = squares_and_losses();
   HostCopy read(own);
   const bool by_device = !on_cpu_path(model_.device()) && processes_.world.size() == 1;

@@ -33,8 +33,7 @@ struct UpdateSums {
 struct TrainerProcesses {
   Communicator& world = single_process();
   /// Each process updates a shard of the parameters and stores only its optimizer state. Not for
-  /// Muon. Does not change results unless gradients are sent in bf16, where updates then use the
-  /// unrounded sum of the gradients.
+  /// Muon. Does not change results.
   bool shard_optimizer = false;
 };
 
@@ -50,12 +49,11 @@ struct TrainerProcesses {
 class BatchGradient {
  public:
   /// `parameters` are the model's; both and the communicator must outlive this. Uses torch's
-  /// current number of threads, which must be the same in all processes. `wire`: the type in which
-  /// gradients are sent; `residual`: that of the residual stream, float32 if the precision in use
-  /// is.
+  /// current number of threads, which must be the same in all processes. `residual`: the type of
+  /// the residual stream, float32 if the precision in use is.
   BatchGradient(Seq2SeqModel& model, FlatParameters& parameters, Precision precision,
                 cpu::SmoothedTargets targets, const TrainerProcesses& processes = {},
-                Precision wire = Precision::fp32, Precision residual = Precision::fp32);
+                Precision residual = Precision::fp32);
   BatchGradient(const BatchGradient&) = delete;
   BatchGradient& operator=(const BatchGradient&) = delete;
 
@@ -93,7 +91,7 @@ class BatchGradient {
   LossSums forward(Seq2SeqModel& model, const TokenSequences& source,
                    const TokenSequences& target_in, const torch::Tensor& targets_N, uint64_t seed,
                    const torch::Tensor& device_seed);
-  LossSums add_part(Seq2SeqModel& model, const Batch& part, double factor, uint64_t seed);
+  torch::Tensor add_part(Seq2SeqModel& model, const Batch& part, double factor, uint64_t seed);
   int64_t own_parts() const { return static_cast<int64_t>(replicas_.size()) + 1; }
   void add_padded(const StaticBatch& on_device);
   torch::Tensor squares_and_losses() const;
@@ -108,8 +106,9 @@ class BatchGradient {
   PackedWeights packed_weights_;
   cpu::SmoothedTargets targets_;
   std::vector<Replica> replicas_;  // number of threads - 1, or none
-  // Since zero(): of each batch own_parts(), 0 for those that a short batch does not have.
-  std::vector<LossSums> losses_;
+  // {loss, nll} since zero(): of each batch [own_parts(), 2] float64, 0 for parts that a short one
+  // does not have.
+  std::vector<torch::Tensor> losses_;
   torch::Tensor padded_sums_;  // of padded batches since zero(): {loss, nll}, float64
   ClassGraphs padded_;
 };

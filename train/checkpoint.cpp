@@ -45,17 +45,13 @@ class TensorList {
   std::vector<TensorView> views_;
 };
 
-std::string shape_text(at::IntArrayRef shape) {
-  return c10::str(shape);  // "[20, 16]"
-}
-
 void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem::path& path) {
   if (view.dtype != "F32") {
     throw DataError(path.string() + ": " + view.name + " is " + view.dtype + ", expected F32");
   }
   if (view.shape != out.sizes().vec()) {
-    throw DataError(path.string() + ": " + view.name + " has shape " + shape_text(view.shape) +
-                    ", expected " + shape_text(out.sizes()) +
+    throw DataError(path.string() + ": " + view.name + " has shape " + c10::str(view.shape) +
+                    ", expected " + c10::str(out.sizes()) +
                     "; the checkpoint belongs to a different config");
   }
   const torch::NoGradGuard no_grad;
@@ -86,7 +82,6 @@ void visit_state(State& state, Visit&& visit) {
   visit("stream.window", state.stream.chunk);  // the name in existing files
   visit("stream.batch", state.stream.batch);
   visit("target_tokens", state.target_tokens);
-  visit("source_tokens", state.source_tokens);
   visit("seconds", state.seconds);
   visit_evaluation(state, visit);
 }
@@ -161,25 +156,22 @@ WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn:
     known.insert(name);
     ++result.parameters;
     const TensorView* view = file.find(name);
-    if (view == nullptr || initial.excluded.contains(name)) {
-      result.notes.push_back(name + (view == nullptr
-                                         ? ": not in the checkpoint; initialized"
-                                         : ": belongs to another vocabulary; initialized"));
-      continue;
-    }
     torch::Tensor into = parameter.value();
-    const auto shape = into.sizes().vec();
-    const bool longer = initial.extended.contains(name) && view->shape.size() == 2 &&
-                        view->shape[1] == shape[1] && view->shape[0] < shape[0];
-    if (view->shape != shape && !longer) {
-      result.notes.push_back(name + ": " + shape_text(view->shape) + " in the checkpoint, " +
-                             shape_text(shape) + " here; initialized");
+    const auto shape = into.sizes().vec(), found = view ? view->shape : std::vector<int64_t>();
+    const bool longer = initial.extended.contains(name) && found.size() == 2 &&
+                        found[1] == shape[1] && found[0] < shape[0];
+    const bool other = initial.excluded.contains(name);
+    if (view == nullptr || other || (found != shape && !longer)) {
+      result.notes.push_back(name + (view == nullptr ? ": not in the checkpoint; initialized"
+                                     : other ? ": belongs to another vocabulary; initialized"
+                                             : c10::str(": ", found, " in the checkpoint, ", shape,
+                                                        " here; initialized")));
       continue;
     }
     if (longer) {
-      result.notes.push_back(name + ": the first " + std::to_string(view->shape[0]) + " of " +
-                             std::to_string(shape[0]) + " rows loaded, the others initialized");
-      into = into.narrow(0, 0, view->shape[0]);
+      result.notes.push_back(c10::str(name, ": the first ", found[0], " of ", shape[0],
+                                      " rows loaded, the others initialized"));
+      into = into.narrow(0, 0, found[0]);
     }
     copy_into(into, *view, path);
     ++result.loaded;
@@ -248,13 +240,7 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
   visit_tensors(trainer, whole, [&](const std::string& name, const torch::Tensor& values) {
     copy_into(values, file.at(name), path);
   });
-  TrainState state;
-  visit_state(state, field_reader(file, path));
-  if (state.step < 0 || state.stream.epoch < 0 || state.stream.chunk < 0 ||
-      state.stream.batch < 0) {
-    throw DataError(path.string() + ": negative stream position in the metadata");
-  }
-  trainer.state = state;
+  visit_state(trainer.state, field_reader(file, path));
 }
 
 void save_evaluation(const std::filesystem::path& path, const TrainState& state) {
@@ -268,9 +254,7 @@ void save_evaluation(const std::filesystem::path& path, const TrainState& state)
 
 void load_evaluation(const std::filesystem::path& path, TrainState& state) {
   const SafetensorsFile file(path);
-  TrainState read = state;
-  visit_evaluation(read, field_reader(file, path));
-  state = read;
+  visit_evaluation(state, field_reader(file, path));
 }
 
 }  // namespace attn

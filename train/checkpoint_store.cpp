@@ -1,6 +1,5 @@
 #include "train/checkpoint_store.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,20 +56,14 @@ void verify_file(const fs::path& file, Verified verified) {
 // A file that exists but cannot be read, for want of permission or because its file system does not
 // answer, says nothing about its content.
 void require_readable(const fs::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe waits
-  char first = 0;
-  const bool read = descriptor >= 0 && ::pread(descriptor, &first, 1, 0) >= 0;
-  const int error = errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (read || error == ENOENT || error == ENOTDIR || error == EISDIR || error == ESPIPE) return;
-  throw_file_error("read", file, error);
+  if (::access(file.c_str(), R_OK) == 0 || errno == ENOENT || errno == ENOTDIR) return;
+  throw_file_error("read", file, errno);
 }
 
-bool is_complete(const fs::path& checkpoint, std::span<const std::string_view> files,
-                 Verified verified) {
-  for (const std::string_view file : files) require_readable(checkpoint / file);
+bool is_valid(const fs::path& checkpoint) {
+  for (const std::string_view file : checkpoint_files) require_readable(checkpoint / file);
   try {
-    verify_checkpoint(checkpoint, files, verified);
+    verify_checkpoint(checkpoint);
     return true;
   } catch (const DataError&) {
     return false;
@@ -121,14 +114,11 @@ void verify_checkpoint(const fs::path& checkpoint, std::span<const std::string_v
   for (const std::string_view file : files) verify_file(checkpoint / file, verified);
 }
 
-std::optional<StoredCheckpoint> latest_checkpoint(const fs::path& checkpoints,
-                                                  std::span<const std::string_view> files,
-                                                  Verified verified) {
+std::optional<StoredCheckpoint> latest_checkpoint(const fs::path& checkpoints) {
   const auto all = list_checkpoints(checkpoints);
-  for (auto it = all.rbegin(); it != all.rend(); ++it) {
-    if (is_complete(it->path, files, verified)) return *it;
-  }
-  return std::nullopt;
+  const auto newest = std::ranges::find_if(
+      all.rbegin(), all.rend(), [](const StoredCheckpoint& one) { return is_valid(one.path); });
+  return newest == all.rend() ? std::nullopt : std::optional(*newest);
 }
 
 void mark_best(const fs::path& checkpoints, int64_t step, double score) {

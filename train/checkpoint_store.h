@@ -69,14 +69,11 @@ enum class Verified { header, tensors };
 /// Throws DataError for the first of `files` that is missing, empty or an invalid .safetensors.
 void verify_checkpoint(const std::filesystem::path& checkpoint,
                        std::span<const std::string_view> files = checkpoint_files,
-                       Verified verified = Verified::header);
+                       Verified verified = Verified::tensors);
 
 /// The newest valid checkpoint (verify_checkpoint). Throws like list_checkpoints(), and DataError
 /// if a file may not be read, which does not make a checkpoint invalid.
-std::optional<StoredCheckpoint> latest_checkpoint(
-    const std::filesystem::path& checkpoints,
-    std::span<const std::string_view> files = checkpoint_files,
-    Verified verified = Verified::header);
+std::optional<StoredCheckpoint> latest_checkpoint(const std::filesystem::path& checkpoints);
 
 /// The file written by mark_best.
 std::filesystem::path best_mark(const std::filesystem::path& checkpoints);

@@ -26,25 +26,22 @@ class ClassGraphs {
 
   /// Captures from now on; until then, and after a failure, all batches are computed eagerly.
   /// `say` is told in a line why capturing ends: a capture that fails, or a replay whose results
-  /// differ from those of eager work by more than these do when repeated, in which case the eager
-  /// ones stay. Each class's first replay for another batch than it was captured with is compared,
-  /// until kCompared batches were computed.
+  /// differ from those of eager work by more than rounding, in which case the eager ones stay. Each
+  /// class's second replay, the first for another batch than it was captured with, is compared.
   void use(Capture capture, std::function<void(const std::string&)> say);
   /// Does the work for a batch. `seed`: of LibTorch's random numbers.
   void run(const StaticBatch& batch, uint64_t seed);
 
-  static constexpr int64_t kCompared = 500;
   static constexpr size_t kMostGraphs = 256;  ///< later classes stay eager
 
  private:
   struct OfClass {
     torch::Tensor block;  ///< that the graph reads
     std::shared_ptr<Graph> graph;
-    torch::Tensor captured;  ///< the block on the host of that batch, until another was compared
     bool seen = false;
+    int64_t replays = 0;
   };
-  void capture(OfClass& of, const StaticBatch& batch, const StaticBatch& own);
-  bool differs_first(OfClass& of, const StaticBatch& batch) const;
+  void capture(OfClass& of, const StaticBatch& own);
   void compare(Graph& graph, const StaticBatch& own, uint64_t seed);
   void stop(const std::string& reason);
 
@@ -56,7 +53,6 @@ class ClassGraphs {
   torch::Tensor block_;  ///< of the largest class so far
   std::map<BatchClass, OfClass> classes_;
   size_t graphs_ = 0;
-  int64_t batches_ = 0;
 };
 
 }  // namespace attn

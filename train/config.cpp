@@ -1,9 +1,5 @@
 #include "train/config.h"
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 #include "base/check.h"
 
 namespace attn {
@@ -13,31 +9,12 @@ void require_decay(const char* name, double value) {
   require(value >= 0 && value < 1, name, value, "must be at least 0 and below 1");
 }
 
-void validate_points(const std::vector<std::vector<double>>& points) {
-  double before = -1.0, highest = 0.0;
-  for (size_t i = 0; i < points.size(); ++i) {
-    const std::vector<double>& point = points[i];
-    const bool valid = point.size() == 2 && point[0] > before && point[1] >= 0;
-    require(valid, ("points[" + std::to_string(i) + "]").c_str(), point.empty() ? 0.0 : point[0],
-            "must be [step, learning rate] with a later step than before and a rate of 0 or more");
-    before = point[0];
-    highest = std::max(highest, point[1]);
-  }
-  require(highest > 0, "points", highest, "must have a learning rate above 0");
-}
-
 }  // namespace
 
 void AdamOptions::validate() const {
   require_decay("beta1", beta1);
   require_decay("beta2", beta2);
   require(epsilon > 0, "epsilon", epsilon, "must be positive");
-  require(weight_decay >= 0, "weight_decay", weight_decay, "must be 0 or more");
-}
-
-void LionOptions::validate() const {
-  require_decay("beta1", beta1);
-  require_decay("beta2", beta2);
   require(weight_decay >= 0, "weight_decay", weight_decay, "must be 0 or more");
 }
 
@@ -60,7 +37,6 @@ void TrainConfig::validate() const {
   require(warmup >= 0, "warmup", warmup, "must be 0 or more");
   require(schedule != Schedule::paper || warmup >= 1, "warmup", warmup,
           "must be positive with the paper's schedule");
-  if (schedule == Schedule::points) validate_points(points);
   require(learning_rate > 0, "learning_rate", learning_rate, "must be positive");
   require(learning_rate_scale > 0, "learning_rate_scale", learning_rate_scale, "must be positive");
   require_between("final_rate", final_rate, 0, 1);

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "base/enum_names.h"
 #include "kernels/precision.h"
@@ -18,9 +17,8 @@ enum class Schedule {
   constant,      ///< constant `learning_rate` after a linear warm-up
   cosine,        ///< linear warm-up, then half a cosine down to the last step (Loshchilov and
                  ///< Hutter 2017)
-  wsd,           ///< linear warm-up, constant, linear decay at the end (Hägele et al. 2024, who
+  wsd            ///< linear warm-up, constant, linear decay at the end (Hägele et al. 2024, who
                  ///< find a decay as 1 - √ of its progress better)
-  points         ///< linear between given points, constant before and after them
 };
 /// Which classes share label smoothing's ε; V is the vocabulary size. It changes row (D) of
 /// Table 3.
@@ -38,8 +36,7 @@ struct EnumNames<Schedule> {
                                          {Schedule::inverse_sqrt, "inverse_sqrt"},
                                          {Schedule::constant, "constant"},
                                          {Schedule::cosine, "cosine"},
-                                         {Schedule::wsd, "wsd"},
-                                         {Schedule::points, "points"}});
+                                         {Schedule::wsd, "wsd"}});
 };
 template <>
 struct EnumNames<Smoothing> {
@@ -50,7 +47,7 @@ struct EnumNames<Smoothing> {
 };
 
 /// Upper bound of `accumulate`; see dropout_seed in train/trainer.h.
-inline constexpr int64_t kMaxAccumulated = int64_t{1} << 24;
+inline constexpr int64_t kMaxAccumulated = 4096;
 
 /// A union tagged by `schedule` and by `optimizer`.
 struct TrainConfig {
@@ -64,7 +61,6 @@ struct TrainConfig {
   double learning_rate_scale = 1.0;
   double final_rate = 0.0;
   double decay_share = 0.2;
-  std::vector<std::vector<double>> points;
   OptimizerConfig optimizer = {};
   double clip_norm = 0.0;
   double ema = 0.0;
@@ -73,7 +69,6 @@ struct TrainConfig {
   double z_loss = 0.0;
   Precision precision = Precision::fp32;
   Precision residual_precision = Precision::fp32;
-  Precision reduce = Precision::fp32;
   int64_t patience = 0;
   int64_t log_every = 50;
   int64_t checkpoint_every = 1000;
@@ -87,13 +82,8 @@ struct TrainConfig {
     visit("steps", self.steps, "number of updates");
     visit("accumulate", self.accumulate, "batches per update (gradient accumulation)");
     visit("schedule", self.schedule, "learning-rate schedule");
-    if (self.schedule == Schedule::points) {
-      visit("points", self.points,
-            "learning rates by step, [[0, 0], [4000, 0.001], [100000, 0]]: linear between them");
-    } else {
-      visit("warmup", self.warmup, "steps of linear warm-up");
-    }
-    if (self.schedule != Schedule::paper && self.schedule != Schedule::points) {
+    visit("warmup", self.warmup, "steps of linear warm-up");
+    if (self.schedule != Schedule::paper) {
       visit("learning_rate", self.learning_rate, "peak learning rate");
     }
     if (self.decays_to_the_end()) {
@@ -127,7 +117,6 @@ struct TrainConfig {
     visit("residual_precision", self.residual_precision,
           "data type of the Transformer's residual stream in training: of embeddings and of the "
           "rows after each sub-layer; bf16 requires precision=bf16");
-    visit("reduce", self.reduce, "data type in which processes exchange gradients; sums are fp32");
     visit("patience", self.patience,
           "early stopping after this many validations without improvement; 0: off");
     visit("log_every", self.log_every, "steps between log lines");
@@ -145,17 +134,7 @@ struct TrainConfig {
   }
   /// Whether the learning rate of a step depends on `steps`.
   bool decays_to_the_end() const {
-    switch (schedule) {
-      case Schedule::paper:
-      case Schedule::inverse_sqrt:
-      case Schedule::constant:
-      case Schedule::points:
-        return false;
-      case Schedule::cosine:
-      case Schedule::wsd:
-        return true;
-    }
-    return false;
+    return schedule == Schedule::cosine || schedule == Schedule::wsd;
   }
   /// Bytes that training keeps for each parameter, in float32: the weight, its gradient, the
   /// tensors of Optimizer::state() and, with `ema`, the average.

@@ -27,8 +27,6 @@ constexpr double kBf16Whole = 0.3, kBf16Parameter = 0.5;
 // They may do so in another layer: a parameter's gradient may differ as another one's does, up to
 // kSides of its norm.
 constexpr double kRoundings = 8.0, kFp32Rounding = 0x1p-20, kBf16Rounding = 0x1p-8, kSides = 0.05;
-// The longer ones have more keys than a block of 32.
-constexpr int64_t kSourceLengths[] = {3, 36}, kTargetLengths[] = {4, 35};
 constexpr double kUsualLogProb = 100.0;
 constexpr int64_t kSearchSteps = 33;  // past a block of 32 keys
 constexpr uint64_t kSeed = 20170612;
@@ -56,13 +54,10 @@ TokenSequences sequences(std::span<const int64_t> lengths, int64_t classes, int6
 }
 
 Pairs pairs_for(const Seq2SeqModel& model) {
-  const int64_t longest = model.max_length().value_or(kSourceLengths[1]);
-  const auto limited = [&](std::span<const int64_t> lengths) {
-    std::vector<int64_t> out(lengths.begin(), lengths.end());
-    for (int64_t& length : out) length = std::min(length, longest);
-    return out;
-  };
-  const std::vector<int64_t> source = limited(kSourceLengths), target = limited(kTargetLengths);
+  const int64_t most = model.max_length().value_or(36);
+  // The longer ones have more keys than a block of 32.
+  const std::vector<int64_t> source = {std::min<int64_t>(3, most), std::min<int64_t>(36, most)},
+                             target = {std::min<int64_t>(4, most), std::min<int64_t>(35, most)};
   const VocabularySizes& sizes = model.sizes();
   const torch::Device device = model.device();
   return {sequences(source, sizes.source, sizes.source_features, kSeed, device),
@@ -88,7 +83,7 @@ Computed compute(Seq2SeqModel& model, const Pairs& pairs, ComputeScope::Options 
   }
   const LossSums sums =
       output_loss(model, model.forward(pairs.source, pairs.target), pairs.targets_N,
-                  smoothed_targets(Smoothing::wrong, 0.1, model.sizes().target));
+                  smoothed_targets(TrainConfig(), model.sizes().target));
   if (gradients) sums.loss.backward();
   Computed out{.loss = sums.loss.item<double>(), .gradients = {}};
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -133,17 +128,8 @@ struct Bounds {
   const char* than;
 };
 
-struct Norms {
-  double whole = 0.0;
-  std::vector<double> of_parameters;
-};
-Norms norms_of(size_t parameters, const std::function<torch::Tensor(size_t)>& tensor) {
-  Norms out;
-  for (size_t i = 0; i < parameters; ++i) {
-    out.of_parameters.push_back(tensor(i).norm().item<double>());
-    out.whole = std::hypot(out.whole, out.of_parameters.back());
-  }
-  return out;
+double norm_of(const torch::Tensor& values) {
+  return values.norm().item<double>();
 }
 
 // The difference of the whole gradient, relative. `rounded`: the exact gradients of rounded
@@ -151,40 +137,36 @@ Norms norms_of(size_t parameters, const std::function<torch::Tensor(size_t)>& te
 double compare_gradients(const Seq2SeqModel& model, const std::vector<torch::Tensor>& exact,
                          const std::vector<torch::Tensor>& fast, const Bounds& bounds,
                          const std::function<std::vector<torch::Tensor>()>& rounded) {
+  const auto norms_of = [&](const auto& tensor) {  // by parameter
+    std::vector<double> norms;
+    for (size_t i = 0; i < exact.size(); ++i) norms.push_back(norm_of(tensor(i)));
+    return torch::tensor(norms, torch::kFloat64);
+  };
   const auto difference_to = [&](const std::vector<torch::Tensor>& other) {
-    return norms_of(exact.size(), [&](size_t i) { return other[i] - exact[i]; });
+    return norms_of([&](size_t i) { return other[i] - exact[i]; });
   };
-  const Norms norms = norms_of(exact.size(), [&](size_t i) { return exact[i]; }),
-              different = difference_to(fast);
-  const double share = different.whole / norms.whole;
-  if (!std::isfinite(norms.whole) || norms.whole == 0.0) return 0.0;
-  Norms noise{.of_parameters = std::vector<double>(exact.size(), 0.0)};
-  double any_noise = 0.0;  // the greatest share of a parameter's
-  size_t worst = 0;
-  const auto floor_of = [&](size_t i) {
-    return std::max(norms.of_parameters[i], bounds.floor * norms.whole);
+  const torch::Tensor norms = norms_of([&](size_t i) { return exact[i]; });
+  const double whole = norm_of(norms);
+  if (!std::isfinite(whole) || whole == 0.0) return 0.0;
+  const torch::Tensor different = difference_to(fast);
+  const torch::Tensor shares = different / norms.clamp_min(bounds.floor * whole);
+  torch::Tensor worst;
+  // `noise`: the differences that rounding makes, relative as `shares`, and that of the whole.
+  const auto differ = [&](const torch::Tensor& noise, double noise_of_whole) {
+    const torch::Tensor rounding = kRoundings * noise;
+    const double of_any = std::min(rounding.max().item<double>(), kSides);
+    const torch::Tensor excess = shares / rounding.clamp_min(std::max(bounds.parameter, of_any));
+    worst = excess.argmax();
+    return !(norm_of(different) <= std::max(bounds.whole * whole, kRoundings * noise_of_whole)) ||
+           !(excess.max().item<double>() <= 1.0);  // also if it is NaN
   };
-  const auto differ = [&] {
-    double most = -1.0;
-    for (size_t i = 0; i < exact.size(); ++i) {
-      const double rounding = std::max(kRoundings * noise.of_parameters[i] / floor_of(i),
-                                       std::min(kRoundings * any_noise, kSides));
-      const double own =
-          different.of_parameters[i] / (std::max(bounds.parameter, rounding) * floor_of(i));
-      if (!(own <= most)) worst = i, most = own;  // also if it is NaN
-    }
-    const double limit = std::max(bounds.whole * norms.whole, kRoundings * noise.whole);
-    return !(different.whole <= limit) || !(most <= 1.0);
-  };
-  if (!differ()) return share;
-  noise = difference_to(rounded());
-  for (size_t i = 0; i < exact.size(); ++i) {
-    any_noise = std::max(any_noise, noise.of_parameters[i] / floor_of(i));
-  }
-  if (differ()) {
-    fail("the gradient of " + model.named_parameters()[worst].key() + " (by " +
-             percent(different.of_parameters[worst] / floor_of(worst)) + ", the whole by " +
-             percent(share) + ")",
+  const double share = norm_of(different) / whole;
+  if (!differ(torch::zeros_like(norms), 0.0)) return share;
+  const torch::Tensor noise = difference_to(rounded());
+  if (differ(noise / norms.clamp_min(bounds.floor * whole), norm_of(noise))) {
+    const auto parameter = worst.item<int64_t>();
+    fail("the gradient of " + model.named_parameters()[parameter].key() + " (by " +
+             percent(shares[parameter].item<double>()) + ", the whole by " + percent(share) + ")",
          bounds.than);
   }
   return share;

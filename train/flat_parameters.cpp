@@ -55,11 +55,9 @@ FlatParameters::FlatParameters(torch::nn::Module& model, const FlatParameters& s
 void FlatParameters::make_views(torch::nn::Module& model) {
   const torch::NoGradGuard no_grad;
   auto parameters = model.named_parameters();
-  TORCH_CHECK(parameters.size() == slots_.size(),
-              "the replica has different parameters from the model");
   for (size_t i = 0; i < slots_.size(); ++i) {
     torch::Tensor& parameter = parameters[i].value();
-    TORCH_CHECK(parameter.sizes() == slots_[i].shape,
+    TORCH_CHECK(parameters.size() == slots_.size() && parameter.sizes() == slots_[i].shape,
                 "the replica has different parameters from the model");
     parameter.set_data(view(values, slots_[i]));
     parameter.mutable_grad() = view(gradients, slots_[i]);

@@ -63,23 +63,14 @@ class LossAsRead : public torch::autograd::Function<LossAsRead> {
   }
 };
 
-LossSums loss_as_read(const Seq2SeqModel& model, const torch::Tensor& x_ND,
-                      const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
-  const bool gradient = torch::GradMode::is_enabled() && x_ND.requires_grad();
-  const std::vector<torch::Tensor> parameters = model.parameters();
-  const variable_list losses =
-      LossAsRead::apply(x_ND, at::TensorList(parameters), &model, targets_N, targets, gradient);
-  return {losses[0], losses[1]};
-}
-
 }  // namespace
 
-cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t classes,
+cpu::SmoothedTargets smoothed_targets(const TrainConfig& config, int64_t classes,
                                       int64_t excluded_class) {
-  const double others = static_cast<double>(classes - 1);
-  const bool excludes = form == Smoothing::wrong_no_pad && excluded_class >= 0;
+  const double epsilon = config.label_smoothing, others = static_cast<double>(classes - 1);
+  const bool excludes = config.smoothing == Smoothing::wrong_no_pad && excluded_class >= 0;
   double target_probability = 1.0 - epsilon, per_class = 0.0;
-  switch (form) {
+  switch (config.smoothing) {
     case Smoothing::wrong:
       per_class = epsilon / others;
       break;
@@ -92,15 +83,7 @@ cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t cl
       break;
   }
   return {static_cast<float>(target_probability), static_cast<float>(per_class),
-          excludes ? excluded_class : -1};
-}
-
-cpu::SmoothedTargets training_targets(const TrainConfig& config, int64_t classes,
-                                      int64_t excluded_class) {
-  cpu::SmoothedTargets targets =
-      smoothed_targets(config.smoothing, config.label_smoothing, classes, excluded_class);
-  targets.z_loss = static_cast<float>(config.z_loss);
-  return targets;
+          excludes ? excluded_class : -1, static_cast<float>(config.z_loss)};
 }
 
 LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targets_N,
@@ -121,7 +104,13 @@ LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targ
 
 LossSums output_loss(const Seq2SeqModel& model, const torch::Tensor& x_ND,
                      const torch::Tensor& targets_N, cpu::SmoothedTargets targets) {
-  if (!ComputeScope::takes(FastPath::loss)) return loss_as_read(model, x_ND, targets_N, targets);
+  if (!ComputeScope::takes(FastPath::loss)) {
+    const bool gradient = torch::GradMode::is_enabled() && x_ND.requires_grad();
+    const std::vector<torch::Tensor> parameters = model.parameters();
+    const variable_list losses =
+        LossAsRead::apply(x_ND, at::TensorList(parameters), &model, targets_N, targets, gradient);
+    return {losses[0], losses[1]};
+  }
   const auto narrow = ComputeScope::autocast_type(x_ND.device());
   const torch::Tensor x = x_ND.to(narrow.value_or(torch::kFloat32));
   return chunked_smoothed_loss(x, model.embeddings.of_output(), targets_N, targets);

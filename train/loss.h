@@ -8,14 +8,10 @@
 
 namespace attn {
 
-/// The target distribution of label smoothing with ε over `classes`. `excluded_class` is the one
-/// that gets no probability with Smoothing::wrong_no_pad (-1: none).
-cpu::SmoothedTargets smoothed_targets(Smoothing form, double epsilon, int64_t classes,
+/// The target distribution of label smoothing over `classes`, with the z-loss. `excluded_class` is
+/// the one that gets no probability with Smoothing::wrong_no_pad (-1: none).
+cpu::SmoothedTargets smoothed_targets(const TrainConfig& config, int64_t classes,
                                       int64_t excluded_class = -1);
-
-/// The same by the config, with its z-loss.
-cpu::SmoothedTargets training_targets(const TrainConfig& config, int64_t classes,
-                                      int64_t excluded_class);
 
 /// From logits [N, V] and targets_N: loss = Σ_rows (Σ_classes -q log p + z_loss
 /// (log Z)²), nll = Σ_rows -log p(target). Z = Σ_classes exp(logit); the second term is the z-loss

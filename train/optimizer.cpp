@@ -85,19 +85,4 @@ void Optimizer::update_parts(const std::function<void(const Part&)>& work) const
   }
 }
 
-std::vector<RateGroup> rate_groups(const FlatParameters& parameters, double hidden) {
-  std::vector<RateGroup> groups;
-  const auto& slots = parameters.slots();
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const int64_t end = i + 1 < slots.size() ? slots[i + 1].offset : parameters.values.numel();
-    const double factor = slots[i].hidden_matrix ? hidden : 1.0;
-    if (!groups.empty() && groups.back().factor == factor) {
-      groups.back().range.end = end;
-    } else {
-      groups.push_back({{slots[i].offset, end}, factor});
-    }
-  }
-  return groups;
-}
-
 }  // namespace attn

@@ -79,8 +79,9 @@ inline FlatRange whole_range(const FlatParameters& parameters) {
   return {0, parameters.values.numel()};
 }
 
-/// All parameters: hidden matrices with the factor `hidden`, the others with 1.
-std::vector<RateGroup> rate_groups(const FlatParameters& parameters, double hidden = 1.0);
+/// Five Newton-Schulz steps X ← aX + (bA + cA²)X with A = XXᵀ, from X = G / ‖G‖: a matrix with
+/// the singular vectors of `matrix` and singular values of about 0.7 to 1.2, Muon's. float32.
+torch::Tensor orthogonalized(const torch::Tensor& matrix);
 
 /// The optimizer of a config. `hidden_rate`: factor on the learning rate of hidden matrices
 /// (Seq2SeqModel::hidden_rate), 1 for Muon. `own`, by default all parameters: begins and ends at

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <stdexcept>
+#include <string_view>
 
 #include "base/enum_names.h"
 
@@ -61,20 +62,17 @@ struct AdamOptions {
   static constexpr int64_t kState = 2;
 };
 
-struct LionOptions {
-  double beta1 = 0.9;
-  double beta2 = 0.99;
-  double weight_decay = 0.0;
+/// Adam's but ε, which is not used.
+struct LionOptions : AdamOptions {
+  LionOptions() { beta2 = 0.99; }
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    visit("beta1", self.beta1, "β₁: decay of the first moment (Lion: of the update)");
-    visit("beta2", self.beta2,
-          "β₂: decay of the second moment (Lion: of the momentum, 0.99 unless given)");
-    visit("weight_decay", self.weight_decay, kWeightDecayText);
+    AdamOptions::fields(self, [&](const char* name, auto& value, const char* text) {
+      if (std::string_view(name) != "epsilon") visit(name, value, text);
+    });
   }
   bool operator==(const LionOptions&) const = default;
-  void validate() const;
   static constexpr int64_t kState = 1;
 };
 

@@ -19,16 +19,6 @@ double faded(double part, double final_rate) {
   return final_rate + (1 - final_rate) * part;
 }
 
-// Linear between the points, each a step and a rate.
-double rate_between(const std::vector<std::vector<double>>& points, double n) {
-  if (n <= points.front()[0]) return points.front()[1];
-  for (size_t i = 1; i < points.size(); ++i) {
-    const double begin = points[i - 1][0], end = points[i][0];
-    if (n < end) return std::lerp(points[i - 1][1], points[i][1], share_of(begin, end, n));
-  }
-  return points.back()[1];
-}
-
 }  // namespace
 
 double learning_rate(const TrainConfig& config, int64_t d_model, int64_t step) {
@@ -58,9 +48,6 @@ double learning_rate(const TrainConfig& config, int64_t d_model, int64_t step) {
       rate = config.learning_rate * ramp * faded(1 - share, config.final_rate);
       break;
     }
-    case Schedule::points:
-      rate = rate_between(config.points, n);
-      break;
   }
   return config.learning_rate_scale * rate;
 }

@@ -12,8 +12,7 @@ namespace attn {
 struct TrainState {
   int64_t step = 0;  ///< number of updates
   StreamPosition stream;
-  int64_t target_tokens = 0;  ///< target tokens so far, EOS included
-  int64_t source_tokens = 0;
+  int64_t target_tokens = 0;   ///< target tokens so far, EOS included
   double seconds = 0.0;        ///< training time so far
   double best = 0.0;           ///< best validation value so far
   int64_t best_step = 0;       ///< 0: none yet
@@ -30,8 +29,6 @@ struct StepReport {
   double learning_rate = 0.0;
   double gradient_norm = 0.0;  ///< before clipping
   int64_t target_tokens = 0;
-  int64_t source_tokens = 0;
-  int64_t sentences = 0;
 };
 
 }  // namespace attn

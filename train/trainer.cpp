@@ -43,9 +43,7 @@ bool pads_batches(const Seq2SeqModel& model, const Communicator& world) {
 }  // namespace
 
 uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch) {
-  // Bits, from high to low: upper bits of the batch, the step, low 12 bits of the batch.
-  const auto low = static_cast<uint64_t>(batch % 4096), high = static_cast<uint64_t>(batch / 4096);
-  const uint64_t place = (high << 52) + (static_cast<uint64_t>(step) << 12) + low;
+  const auto place = static_cast<uint64_t>(step * kMaxAccumulated + batch);
   return mix64(seed ^ mix64(place + 1));
 }
 
@@ -60,18 +58,16 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
       batches_(stream, config.accumulate, !on_cpu_path(model.device()), classes_),
       parameters_(model),
       gradient_(model, parameters_, config.precision,
-                training_targets(config, model.sizes().target,
+                smoothed_targets(config, model.sizes().target,
                                  stream.corpus().vocabularies().never_target()),
-                processes, config.reduce, config.residual_precision),
-      optimizer_(make_optimizer(
-          config.optimizer, parameters_, model.hidden_rate(),
-          processes.shard_optimizer ? gradient_.sum().own() : whole_range(parameters_))),
+                processes, config.residual_precision),
+      optimizer_(make_optimizer(config.optimizer, parameters_, model.hidden_rate(), own_range())),
       average_(config.ema, parameters_) {}
 
-void Trainer::use_graphs(std::function<void(const std::string&)> say) {
-  if (!model_.device().is_cuda()) return;
-  Capture capture = cuda_capture(model_.device());
-  if (classes_ && capture) return use_graphs(std::move(capture), std::move(say));
+void Trainer::use_graphs(std::function<void(const std::string&)> say, Capture capture) {
+  if (!capture && !model_.device().is_cuda()) return;
+  if (!capture) capture = cuda_capture(model_.device());
+  if (classes_ && capture) return gradient_.use_graphs(std::move(capture), std::move(say));
   const std::string varies = varies_within_class(model_);
   say("no CUDA graphs: " +
       (processes_.world.size() > 1 ? "several processes"
@@ -85,11 +81,7 @@ StepReport Trainer::step() {
   const UpdateBatches taken = batches_.take(state.stream);
   const BatchAhead::Building next(batches_);
   StepReport report{.step = state.step + 1};
-  for (const Batch& batch : taken.batches) {
-    report.target_tokens += batch.target_tokens;
-    report.source_tokens += batch.source_tokens;
-    report.sentences += batch.sentences;
-  }
+  for (const Batch& batch : taken.batches) report.target_tokens += batch.target_tokens;
   // Divided by all target tokens of the update, so that accumulation equals one large batch.
   const double tokens = static_cast<double>(report.target_tokens);
   gradient_.zero();
@@ -121,7 +113,6 @@ StepReport Trainer::step() {
   state.step = report.step;
   state.stream = taken.end;
   state.target_tokens += report.target_tokens;
-  state.source_tokens += report.source_tokens;
   return report;
 }
 
@@ -147,12 +138,14 @@ void Trainer::check_memory(const Batch& batch) {
   gradient_.zero();
 }
 
+FlatRange Trainer::own_range() const {
+  return processes_.shard_optimizer ? gradient_.sum().own() : whole_range(parameters_);
+}
+
 OptimizerState Trainer::collect_state() {
   OptimizerState whole = optimizer_->state();
   if (!processes_.shard_optimizer) return whole;
-  for (torch::Tensor& tensor : whole) {
-    tensor = gather_to_first(processes_.world, gradient_.sum().shards(), tensor);
-  }
+  for (torch::Tensor& tensor : whole) tensor = gradient_.sum().gather_to_first(tensor);
   return whole;
 }
 
@@ -162,13 +155,13 @@ void Trainer::distribute(const OptimizerState& whole) {
   state = from_first(world, state);
   broadcast(world, parameters_.values);
   if (average_.exists()) broadcast(world, average_.values());
+  const FlatRange range = own_range();
   const std::vector<torch::Tensor> own = optimizer_->state();
   for (size_t i = 0; i < own.size(); ++i) {
-    if (processes_.shard_optimizer) {
-      scatter_from_first(world, gradient_.sum().shards(), whole.at(i), own[i]);
-    } else {
-      broadcast(world, own[i]);
-    }
+    const torch::Tensor all =
+        world.is_rank_zero() ? whole.at(i) : torch::empty({parameters_.values.numel()});
+    broadcast(world, all);
+    own[i].copy_(all.narrow(0, range.begin, range.size()));
   }
 }
 

@@ -64,12 +64,9 @@ class Trainer {
 
   /// By which batches are padded, if they are.
   const std::optional<ClassRule>& classes() const { return classes_; }
-  /// Launches padded batches as CUDA graphs from now on, or tells `say` why not. Nothing on a CPU.
-  void use_graphs(std::function<void(const std::string&)> say);
-  /// The same by another capture; see ClassGraphs::use.
-  void use_graphs(Capture capture, std::function<void(const std::string&)> say) {
-    gradient_.use_graphs(std::move(capture), std::move(say));
-  }
+  /// Launches padded batches as CUDA graphs from now on, or tells `say` why not; see
+  /// ClassGraphs::use. Without a capture: by that of the device, or nothing on a CPU.
+  void use_graphs(std::function<void(const std::string&)> say, Capture capture = {});
 
   TrainState state;
   FlatParameters& parameters() { return parameters_; }
@@ -78,6 +75,8 @@ class Trainer {
   WeightAverage& average() { return average_; }
 
  private:
+  // The parameters that this process updates.
+  FlatRange own_range() const;
   bool queue_update(const StepReport& report, const torch::Tensor& sums);
 
   TrainConfig config_;

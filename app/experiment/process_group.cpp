@@ -20,7 +20,6 @@
 #include "base/parse_number.h"
 #include "kernels/compute_scope.h"
 #include "train/parallel/nccl_communicator.h"
-#include "train/parallel/store_communicator.h"
 #include "train/trainer.h"
 
 namespace attn {

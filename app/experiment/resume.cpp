@@ -222,8 +222,7 @@ std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment
 
 std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
   const std::filesystem::path folder = run.checkpoints();
-  auto newest = latest_checkpoint(folder, checkpoint_files, Verified::tensors);
-  if (newest) return newest;
+  if (const auto newest = latest_checkpoint(folder)) return newest;
   const auto is_evaluation = [](const Json& record) { return record.value("kind", "") == "eval"; };
   const bool saved = run.has_trained() || std::filesystem::exists(best_mark(folder)) ||
                      std::ranges::any_of(read_metrics(run), is_evaluation);  // each after a save
@@ -231,8 +230,7 @@ std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
   const auto damaged = list_checkpoints(folder);
   std::string why = "there is none";
   try {
-    if (!damaged.empty())
-      verify_checkpoint(damaged.back().path, checkpoint_files, Verified::tensors);
+    if (!damaged.empty()) verify_checkpoint(damaged.back().path);
   } catch (const DataError& error) {
     why = error.what();
   }

@@ -100,7 +100,7 @@ std::optional<Selector> selector_of(const fs::path& path) {
 std::optional<fs::path> last_checkpoint(const RunDirectory& run) {
   const auto all = list_checkpoints(run.checkpoints());
   if (all.empty()) return {};
-  verify_checkpoint(all.back().path, kNeeded);
+  verify_checkpoint(all.back().path, kNeeded, Verified::header);
   return all.back().path;
 }
 

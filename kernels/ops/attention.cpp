@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "kernels/compute_scope.h"
-#include "kernels/cpu/table.h"
 #include "kernels/ops/attention_options.h"
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/padded_layout.h"
@@ -178,70 +177,63 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
   return padded_attention(queries, keys, values, options);
 }
 
-bool step_attention_runs_on(const torch::Tensor& queries) {
-  return runs_on_cpu_kernels(queries) &&
-         !(torch::GradMode::is_enabled() && queries.requires_grad());
-}
-
 torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,
                              std::span<const torch::Tensor> values,
-                             std::span<const std::vector<int32_t>> backpointers, int64_t heads,
-                             int64_t kv_heads, const torch::Tensor& bias_HT,
-                             const RelativeVectors& relative) {
+                             std::span<const int32_t* const> past, int64_t heads, int64_t kv_heads,
+                             const torch::Tensor& bias_HT, const RelativeVectors& relative) {
   const auto steps = static_cast<int64_t>(keys.size());
   const int64_t rows = queries_R.size(0);
+  std::vector<torch::Tensor> held;
   std::vector<const float*> key_steps, value_steps;
+  const auto floats = [&](const torch::Tensor& x) {
+    held.push_back(x.to(torch::kFloat32).contiguous());
+    return held.back().const_data_ptr<float>();
+  };
   for (int64_t t = 0; t < steps; ++t) {
-    TORCH_CHECK(keys[t].is_contiguous() && values[t].is_contiguous() &&
-                    static_cast<int64_t>(backpointers[t].size()) == rows,
-                "step_attention: keys, values or back-pointers of position ", t);
-    key_steps.push_back(keys[t].const_data_ptr<float>());
-    value_steps.push_back(values[t].const_data_ptr<float>());
+    key_steps.push_back(floats(keys[t]));
+    value_steps.push_back(floats(values[t]));
   }
-  const torch::Tensor queries = queries_R.contiguous();
-  torch::Tensor bias;
-  if (bias_HT.defined()) {
-    bias = bias_HT.contiguous();
-    TORCH_CHECK(bias.size(0) == heads && bias.size(1) == steps, "step_attention: bias ",
-                bias.sizes(), ", ", heads, " heads, ", steps, " positions");
-  }
-  const int64_t d_k = queries.size(1) / heads, d_v = values[0].size(1) / kv_heads;
+  TORCH_CHECK(!bias_HT.defined() || (bias_HT.size(0) == heads && bias_HT.size(1) == steps),
+              "step_attention: bias ", bias_HT.sizes(), ", ", heads, " heads, ", steps,
+              " positions");
+  const int64_t d_k = queries_R.size(1) / heads, d_v = values[0].size(1) / kv_heads;
   RelativeVectors vectors;
   if (relative.defined()) {
     check_relative(relative, heads * d_k, heads * d_v);
     vectors = {relative.keys.contiguous(), relative.values.contiguous()};
   }
-  const cpu::RelativeRows distances = relative_rows(vectors, steps - 1);
-  const torch::Tensor out = torch::empty({rows, heads * d_v}, queries.options());
-  at::parallel_for(0, rows, 16, [&](int64_t begin, int64_t end) {
-    std::vector<float> scratch(
-        static_cast<size_t>(cpu::kernels().step_attention_scratch(heads, steps, distances.clip)));
-    std::vector<int32_t> past(static_cast<size_t>((end - begin) * steps));
-    std::vector<const int32_t*> rows_past;
-    for (int64_t r = begin; r < end; ++r) {
-      int32_t* of_row = past.data() + (r - begin) * steps;
-      for (int64_t t = 0; t < steps; ++t) of_row[t] = backpointers[t][r];
-      rows_past.push_back(of_row);
-    }
-    cpu::kernels().step_attention({.query = queries.const_data_ptr<float>() + begin * heads * d_k,
-                                   .query_stride = heads * d_k,
-                                   .count = end - begin,
-                                   .keys = key_steps.data(),
-                                   .values = value_steps.data(),
-                                   .rows = rows_past.data(),
-                                   .steps = steps,
-                                   .key_stride = kv_heads * d_k,
-                                   .value_stride = kv_heads * d_v,
-                                   .heads = heads,
-                                   .kv_heads = kv_heads,
-                                   .d_k = d_k,
-                                   .d_v = d_v,
-                                   .bias = bias.defined() ? bias.const_data_ptr<float>() : nullptr,
-                                   .bias_stride = steps,
-                                   .relative = distances},
-                                  out.data_ptr<float>() + begin * heads * d_v, scratch.data());
-  });
+  const torch::Tensor out = torch::empty({rows, heads * d_v}, torch::kFloat32);
+  step_attention({.query = floats(queries_R),
+                  .query_stride = heads * d_k,
+                  .count = rows,
+                  .keys = key_steps.data(),
+                  .values = value_steps.data(),
+                  .rows = past.data(),
+                  .steps = steps,
+                  .key_stride = kv_heads * d_k,
+                  .value_stride = kv_heads * d_v,
+                  .heads = heads,
+                  .kv_heads = kv_heads,
+                  .d_k = d_k,
+                  .d_v = d_v,
+                  .bias = bias_HT.defined() ? floats(bias_HT) : nullptr,
+                  .bias_stride = steps,
+                  .relative = relative_rows(vectors, steps - 1)},
+                 out.data_ptr<float>());
   return out;
+}
+
+void step_attention(const cpu::CachedRows& step, float* out) {
+  constexpr int64_t kRowsAThread = 8;
+  at::parallel_for(0, step.count, kRowsAThread, [&](int64_t begin, int64_t end) {
+    std::vector<float> scratch(static_cast<size_t>(
+        cpu::kernels().step_attention_scratch(step.heads, step.steps, step.relative.clip)));
+    cpu::CachedRows part = step;
+    part.query += begin * step.query_stride;
+    part.rows += begin;
+    part.count = end - begin;
+    cpu::kernels().step_attention(part, out + begin * step.heads * step.d_v, scratch.data());
+  });
 }
 
 }  // namespace attn

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/cpu/table.h"
 #include "kernels/libtorch.h"
 #include "kernels/ops/attention_options.h"
 
@@ -31,16 +32,17 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
 torch::Tensor visible_keys(int64_t queries, int64_t keys, bool causal, int64_t window,
                            torch::Device device);
 
-/// Whether step_attention supports this tensor: float32 on a CPU, without gradients.
-bool step_attention_runs_on(const torch::Tensor& queries);
-
-/// One decoding step over a KV cache: row r of queries_R [R, H·d_k] attends to
-/// keys[t][backpointers[t][r]] for all t. Keys and values have `kv_heads` heads. bias_HT [H, T], if
-/// defined, is added to the scores; `relative` counts distances from the last position.
+/// One decoding step over a KV cache, on a CPU in float32 and without gradients: row r of queries_R
+/// [R, H·d_k] attends to keys[t][past[r][t]] for all t. Keys and values have `kv_heads` heads.
+/// bias_HT [H, T], if defined, is added to the scores; `relative` counts distances from the last
+/// position.
 torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const torch::Tensor> keys,
                              std::span<const torch::Tensor> values,
-                             std::span<const std::vector<int32_t>> backpointers, int64_t heads,
-                             int64_t kv_heads, const torch::Tensor& bias_HT = {},
+                             std::span<const int32_t* const> past, int64_t heads, int64_t kv_heads,
+                             const torch::Tensor& bias_HT = {},
                              const RelativeVectors& relative = {});
+
+/// The same for rows in place, by the CPU's kernel on all threads: `out` [count, H·d_v].
+void step_attention(const cpu::CachedRows& step, float* out);
 
 }  // namespace attn

@@ -1,9 +1,9 @@
 // Attention on a CPU: splits the work into sentences and heads and selects the kernel.
-// Fast path attention: attention a3ded776
+// Fast path attention: attention fd2ff386
 // Fast path attention: masked_softmax e266e7e4
 // Fast path attention: visible_keys de72b372
-// Fast path attention: score_bias 2b28448b
-// Fast path attention: relative_positions f1e9fa06
+// Fast path attention: score_bias 74c5423e
+// Fast path attention: relative_positions 91f57795
 // Fast path attention: dropout b0fdaf95
 #include "kernels/ops/attention_options.h"
 

@@ -141,16 +141,14 @@ torch::Tensor ByteNetImpl::decode(const TokenSequences& target_in, const Memory&
 }
 
 ByteNetImpl::State ByteNetImpl::start(const Memory& memory) {
-  int64_t span = config_.kernel - 1;
-  for (const auto& block : decoder_blocks) span = std::max(span, block->past());
   return {.memory = memory,
-          .ancestors = StepAncestors(span),
+          .ancestors = {},
           .join_inputs = {},
           .block_inputs = std::vector<StepInputs>(decoder_blocks.size())};
 }
 
 torch::Tensor ByteNetImpl::step(State& state, const StepRows& rows) {
-  state.ancestors.advance(rows.parents, device());
+  state.ancestors.advance(rows.parents);
   const std::vector<int64_t> positions(rows.sentences.size(), state.ancestors.steps() - 1);
   const torch::Tensor joined_R2D =
       torch::cat({rows_at(state.memory, rows.sentences, positions),

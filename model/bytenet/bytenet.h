@@ -30,7 +30,6 @@ class ByteNetBlockImpl : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& x_ND, const Segments& rows);
   /// One decoding step, [R, D] to [R, D].
   torch::Tensor step(const torch::Tensor& x_RD, StepInputs& inputs, const StepAncestors& ancestors);
-  int64_t past() const { return shape_.past(); }
 
   NormLayer narrow_norm = nullptr, convolution_norm = nullptr, widen_norm = nullptr;
   Linear narrow = nullptr, convolution = nullptr, widen = nullptr;

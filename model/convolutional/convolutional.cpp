@@ -3,7 +3,6 @@
 // Fast path convolutional_step: shifted_rows da3773ae
 #include "model/convolutional/convolutional.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -125,24 +124,20 @@ torch::Tensor ConvolutionalImpl::decode(const TokenSequences& target_in, const M
 }
 
 ConvolutionalImpl::State ConvolutionalImpl::start(const Memory& memory) {
-  int64_t span = 0;
-  for (const auto& layer : decoder_layers) span = std::max(span, layer->past());
   return {.memory = split(memory),
-          .ancestors = StepAncestors(span),
+          .ancestors = {},
           .inputs = std::vector<StepInputs>(decoder_layers.size())};
 }
 
 torch::Tensor ConvolutionalImpl::step(State& state, const StepRows& rows) {
-  state.ancestors.advance(rows.parents, device());
-  std::vector<int64_t> counts(static_cast<size_t>(state.memory.segments.count()), 0);
-  for (const int64_t sentence : rows.sentences) ++counts[static_cast<size_t>(sentence)];
+  state.ancestors.advance(rows.parents);
+  const Segments of_rows = by_sentence(rows, state.memory.segments.count(), device());
   const torch::Tensor tokens_R = int64_tensor(rows.tokens, device());
   const torch::Tensor embedded_RD = embed(embeddings.of_target(), target_positions, tokens_R,
                                           torch::full_like(tokens_R, state.ancestors.steps() - 1));
-  return decode_rows(embedded_RD, Segments(counts, device()), state.memory,
-                     [&](size_t i, const torch::Tensor& x) {
-                       return decoder_layers[i]->step(x, state.inputs[i], state.ancestors);
-                     });
+  return decode_rows(embedded_RD, of_rows, state.memory, [&](size_t i, const torch::Tensor& x) {
+    return decoder_layers[i]->step(x, state.inputs[i], state.ancestors);
+  });
 }
 
 std::shared_ptr<const InferenceModel> ConvolutionalImpl::make_inference(WeightType) {

@@ -51,7 +51,6 @@ class GatedConvolutionImpl : public torch::nn::Module {
   torch::Tensor step(const torch::Tensor& x_RD, StepInputs& inputs, const StepAncestors& ancestors);
   /// What is added to the output: the input, projected if the widths differ.
   torch::Tensor residual(const torch::Tensor& x_ND);
-  int64_t past() const { return shape_.past(); }
 
   Dropout dropout = nullptr;
   WeightNormLinear product = nullptr;     ///< [2 width, kernel · inputs]

@@ -28,24 +28,15 @@ torch::Tensor shifted_rows(const torch::Tensor& x_ND, const Segments& rows,
   // End of formula.
 }
 
-void StepAncestors::advance(std::span<const int64_t> parents, torch::Device device) {
-  ++steps_;
-  if (steps_ == 1 || span_ == 0) return;
-  const torch::Tensor parents_R = int64_tensor(parents, device);
-  for (torch::Tensor& rows : rows_) rows = rows.index_select(0, parents_R);
-  rows_.insert(rows_.begin(), parents_R);
-  if (static_cast<int64_t>(rows_.size()) > span_) rows_.pop_back();
-}
-
 torch::Tensor StepInputs::window(const torch::Tensor& x_RD, const StepAncestors& ancestors,
                                  const ConvolutionShape& shape) {
   TORCH_CHECK(shape.causal, "a convolution that is not causal cannot decode step by step");
   std::vector<torch::Tensor> taps;
   for (int64_t k = 0; k + 1 < shape.kernel; ++k) {
     const int64_t back = -shape.shift(k);
-    taps.push_back(back < ancestors.steps()
-                       ? past_[static_cast<size_t>(back - 1)].index_select(0, ancestors.rows(back))
-                       : torch::zeros_like(x_RD));
+    taps.push_back(back < ancestors.steps() ? past_[static_cast<size_t>(back - 1)].index_select(
+                                                  0, ancestors.rows(back, x_RD.device()))
+                                            : torch::zeros_like(x_RD));
   }
   taps.push_back(x_RD);
   past_.insert(past_.begin(), x_RD);

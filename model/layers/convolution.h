@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "kernels/libtorch.h"
 #include "model/segments.h"
+#include "model/step_ancestors.h"
 
 namespace attn {
 
@@ -30,24 +30,6 @@ struct ConvolutionShape {
 /// beyond the sentence's ends. Differentiable. TORCH_CHECKs an odd kernel unless causal.
 torch::Tensor shifted_rows(const torch::Tensor& x_ND, const Segments& rows,
                            const ConvolutionShape& shape);
-
-/// For each current row, the row of each earlier decoding step that it continues (back-pointers).
-/// Shared by all convolutions of a decoder, so that they do not reorder their state.
-class StepAncestors {
- public:
-  /// `span` is the maximum `back` of rows().
-  explicit StepAncestors(int64_t span) : span_(span) {}
-  /// Begins a step: row r continues row parents[r] of the previous step. At the first step the
-  /// parents are ignored.
-  void advance(std::span<const int64_t> parents, torch::Device device);
-  int64_t steps() const { return steps_; }  ///< begun so far
-  /// [R] int64: for each current row, its row `back` steps ago (1 to span, below steps()).
-  const torch::Tensor& rows(int64_t back) const { return rows_[static_cast<size_t>(back - 1)]; }
-
- private:
-  int64_t span_, steps_ = 0;
-  std::vector<torch::Tensor> rows_;  // by steps back, from 1
-};
 
 /// The inputs of a causal convolution in the last steps of decoding.
 class StepInputs {

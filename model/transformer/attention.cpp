@@ -52,19 +52,14 @@ AttentionResult scaled_dot_product_attention(
   const double d_k = static_cast<double>(queries_BHLK.size(3));
   const int64_t heads = queries_BHLK.size(1);
   torch::Tensor scores_BHLM = queries_BHLK.matmul(repeated(keys_BHMK, heads).transpose(2, 3));
-  torch::Tensor index_LM;
-  if (relative) {  // self-attention: of whole sentences, or of their last position
-    const int64_t queries = queries_BHLK.size(2), keys = keys_BHMK.size(2);
-    index_LM = relative_index(keys - queries, queries, keys, queries_BHLK.device());
-    scores_BHLM = scores_BHLM + relative->scores(queries_BHLK, index_LM);
-  }
+  if (relative) scores_BHLM = scores_BHLM + relative->scores(queries_BHLK, keys_BHMK.size(2));
   scores_BHLM = scores_BHLM / std::sqrt(d_k);
   if (bias_HLM.defined()) scores_BHLM = scores_BHLM + bias_HLM;
   const torch::Tensor weights_BHLM = masked_softmax(scores_BHLM, mask_B1LM);
   const torch::Tensor kept_BHLM =
       dropout_BHLM.defined() ? weights_BHLM * dropout_BHLM : weights_BHLM;
   torch::Tensor out_BHLK = kept_BHLM.matmul(repeated(values_BHMK, heads));
-  if (relative) out_BHLK = out_BHLK + relative->values(kept_BHLM, index_LM);
+  if (relative) out_BHLK = out_BHLK + relative->values(kept_BHLM);
   return {out_BHLK, weights_BHLM};
   // End of formula.
 }
@@ -94,7 +89,7 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config, 
 
 torch::Tensor MultiHeadAttentionImpl::prepared_queries(const torch::Tensor& projected,
                                                        const Rotation& rotation) const {
-  // Formula multi_head_attention: fast paths attend_to_cache, packed_inference.cpp.
+  // Formula multi_head_attention: fast paths attend with a cache, packed_inference.cpp.
   torch::Tensor queries = qk_norm ? qk_norm->queries(projected) : projected;
   if (query_scale_ != 1.0) queries = queries * query_scale_;
   return rotate(queries, rotation);
@@ -121,14 +116,14 @@ RelativeVectors MultiHeadAttentionImpl::relative_vectors() const {
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
                                               const torch::Tensor& memory_ND,
                                               const AttentionSpec& spec) {
-  // Formula multi_head_attention: fast paths attend_to_cache, packed_inference.cpp.
+  // Formula multi_head_attention: fast paths attend with a cache, packed_inference.cpp.
   const Rotation& rotation = spec.position.rotation;
   if (!memory_ND.is_same(queries_ND)) {
     return attend(queries_ND, project(memory_ND, rotation), spec);
   }
   const auto projected = project_all(queries_ND, {query, key, value});
-  return attend_projected(projected[0], {prepared_keys(projected[1], rotation), projected[2]},
-                          spec);
+  return attend_prepared(prepared_queries(projected[0], rotation),
+                         {prepared_keys(projected[1], rotation), projected[2]}, spec);
   // End of formula.
 }
 
@@ -140,13 +135,12 @@ KeysValues MultiHeadAttentionImpl::project(const torch::Tensor& memory_ND,
 
 torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_ND,
                                              const KeysValues& memory, const AttentionSpec& spec) {
-  return attend_projected(query(queries_ND), memory, spec);
+  return attend_prepared(prepared_queries(query(queries_ND), spec.position.rotation), memory, spec);
 }
 
-torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& projected,
-                                                       const KeysValues& memory,
-                                                       const AttentionSpec& spec) {
-  const torch::Tensor queries = prepared_queries(projected, spec.position.rotation);
+torch::Tensor MultiHeadAttentionImpl::attend_prepared(const torch::Tensor& queries,
+                                                      const KeysValues& memory,
+                                                      const AttentionSpec& spec) {
   if (runs_on_kernels(spec.position) && !observer) {
     return output(packed_attention(queries, memory.keys, memory.values,
                                    {.heads = heads_,
@@ -161,11 +155,10 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
                                     .query_rows = spec.queries.device_rows(),
                                     .key_rows = spec.keys.device_rows()}));
   }
-  // Formula multi_head_attention: fast paths attend_to_cache, packed_inference.cpp.
+  // Formula multi_head_attention: fast paths attend with a cache, packed_inference.cpp.
   torch::Tensor bias_HLM, dropout_BHLM;
   if (spec.position.bias_HP.defined()) {
-    bias_HLM =
-        bias_of_scores(spec.position.bias_HP, 0, spec.queries.longest(), spec.keys.longest());
+    bias_HLM = bias_of_scores(spec.position.bias_HP, spec.queries.longest(), spec.keys.longest());
   }
   if (const double p = weights_dropout->probability(); p > 0.0) {
     dropout_BHLM = attention_dropout_factors(spec.queries.offsets(), spec.keys.offsets(), heads_, p,
@@ -180,48 +173,38 @@ torch::Tensor MultiHeadAttentionImpl::attend_projected(const torch::Tensor& proj
   // End of formula.
 }
 
-torch::Tensor MultiHeadAttentionImpl::attend_to_cache(
-    const torch::Tensor& queries_RD, std::span<const KeysValues> cache,
-    std::span<const std::vector<int32_t>> backpointers, const PositionInScores& position) {
-  const torch::Tensor queries = prepared_queries(query(queries_RD), position.rotation);
-  torch::Tensor bias_HT;
-  if (position.bias_HP.defined()) {
-    bias_HT = bias_of_last_query(position.bias_HP, static_cast<int64_t>(cache.size()));
-  }
+torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_RD,
+                                             std::span<const KeysValues> cache,
+                                             const StepAncestors& ancestors,
+                                             const AttentionSpec& spec) {
+  const torch::Tensor queries = prepared_queries(query(queries_RD), spec.position.rotation);
+  const int64_t visible = spec.keys.longest();
   std::vector<torch::Tensor> keys, values;
-  for (const auto& step : cache) {
+  std::vector<int64_t> offsets(1, 0);  // of the rows of each position among those of all
+  for (const KeysValues& step : cache.last(static_cast<size_t>(visible))) {
     keys.push_back(step.keys);
     values.push_back(step.values);
+    offsets.push_back(offsets.back() + step.keys.size(0));
   }
-  if (runs_on_kernels(position) && step_attention_runs_on(queries)) {
-    return output(step_attention(queries, keys, values, backpointers, heads_, key_heads_, bias_HT,
+  const std::vector<const int32_t*> past = ancestors.last(visible);
+  if (runs_on_kernels(spec.position) && on_cpu_path(queries)) {
+    return output(step_attention(queries, keys, values, past, heads_, key_heads_,
+                                 spec.position.bias_HP.defined()
+                                     ? bias_of_scores(spec.position.bias_HP, 1, visible).squeeze(1)
+                                     : torch::Tensor(),
                                  relative_vectors()));
   }
-  // Gather every row's prefix, R sentences of one query and T keys, by as many operators whatever
-  // T: on a GPU their launches decide.
-  std::vector<int32_t> past;
-  int32_t offset = 0;  // of the rows of position t among those of all
-  for (size_t t = 0; t < cache.size(); ++t) {
-    for (const int32_t row : backpointers[t]) past.push_back(offset + row);
-    offset += static_cast<int32_t>(keys[t].size(0));
+  // Every row's prefix as a sentence of its own, by as many operators whatever its length: on a GPU
+  // their launches decide.
+  std::vector<int64_t> prefixes;
+  for (const int32_t* rows : past) {
+    for (int64_t t = 0; t < visible; ++t) prefixes.push_back(offsets[t] + rows[t]);
   }
-  const torch::Tensor past_N = to_device<int32_t>(past, queries.device());
-  const auto prefixes = [&](const std::vector<torch::Tensor>& steps, int64_t heads) {
-    return torch::cat(steps)
-        .index_select(0, past_N)
-        .view({static_cast<int64_t>(cache.size()), queries.size(0), heads, -1})
-        .permute({1, 2, 0, 3});  // [R, H, T, K]
-  };
-  const torch::Tensor mask =
-      torch::ones({1, 1, 1, static_cast<int64_t>(cache.size())},
-                  torch::TensorOptions(queries.device()).dtype(torch::kBool));
-  const torch::Tensor attended_RH1K =
-      scaled_dot_product_attention(queries.view({queries.size(0), heads_, 1, -1}),
-                                   prefixes(keys, key_heads_), prefixes(values, key_heads_), mask,
-                                   bias_HT.defined() ? bias_HT.unsqueeze(1) : bias_HT,
-                                   /*dropout_BHLM=*/{}, relative)
-          .output;
-  return output(attended_RH1K.transpose(1, 2).flatten(1));
+  const torch::Tensor prefixes_N = int64_tensor(prefixes, queries.device());
+  return attend_prepared(queries,
+                         {torch::cat(keys).index_select(0, prefixes_N),
+                          torch::cat(values).index_select(0, prefixes_N)},
+                         spec);
 }
 
 }  // namespace attn

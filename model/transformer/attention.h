@@ -2,13 +2,13 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "kernels/libtorch.h"
 #include "model/layers/dropout.h"
 #include "model/layers/linear.h"
 #include "model/observable_attention.h"
 #include "model/segments.h"
+#include "model/step_ancestors.h"
 #include "model/transformer/config.h"
 #include "model/transformer/position.h"
 #include "model/transformer/query_key_norm.h"
@@ -69,12 +69,12 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
   /// The same with keys and values that are already projected.
   torch::Tensor attend(const torch::Tensor& queries_ND, const KeysValues& memory,
                        const AttentionSpec& spec);
-  /// One decoding step: each of the [R, D] rows attends to its own prefix, itself included.
-  /// cache[t] holds the prepared keys and values of position t; backpointers[t][r] is the row at
-  /// step t that row r descends from. `position` as in AttentionSpec.
-  torch::Tensor attend_to_cache(const torch::Tensor& queries_RD, std::span<const KeysValues> cache,
-                                std::span<const std::vector<int32_t>> backpointers,
-                                const PositionInScores& position = {});
+  /// One decoding step: each of the [R, D] rows attends to its own prefix, itself included, of
+  /// which cache[t] holds the keys and values of position t, for the rows of that step. In `spec` a
+  /// row and the last positions of its prefix are a sentence.
+  torch::Tensor attend(const torch::Tensor& queries_RD, std::span<const KeysValues> cache,
+                       const StepAncestors& ancestors, const AttentionSpec& spec);
+  /// Keys and values of rows, for attend().
   KeysValues project(const torch::Tensor& memory_ND, const Rotation& rotation = {});
   int64_t heads() const { return heads_; }
 
@@ -91,9 +91,8 @@ class MultiHeadAttentionImpl : public torch::nn::Module, public ObservableAttent
   bool runs_on_kernels(const PositionInScores& position) const;
   // For the kernels; undefined without relative positions.
   RelativeVectors relative_vectors() const;
-  // `projected`: queries, not yet normalized and rotated.
-  torch::Tensor attend_projected(const torch::Tensor& projected, const KeysValues& memory,
-                                 const AttentionSpec& spec);
+  torch::Tensor attend_prepared(const torch::Tensor& queries, const KeysValues& memory,
+                                const AttentionSpec& spec);
   int64_t heads_, key_heads_;
   double query_scale_;  // µP; 1 without it
   bool on_kernels_;     // whether the attention kernels compute its options

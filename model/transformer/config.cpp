@@ -12,19 +12,8 @@ void require_size(const char* name, int64_t value, int64_t min = 1) {
 
 // Whether the encoding is added to the embeddings.
 bool is_added(Position position) {
-  switch (position) {
-    case Position::sinusoidal:
-    case Position::sinusoidal_halves:
-    case Position::learned:
-      return true;
-    case Position::rotary:
-    case Position::alibi:
-    case Position::t5_bias:
-    case Position::relative:
-    case Position::none:
-      break;
-  }
-  return false;
+  return position == Position::sinusoidal || position == Position::sinusoidal_halves ||
+         position == Position::learned;
 }
 
 constexpr int64_t kMaxDepth = 1000;  // the depth for which DeepNorm was published
@@ -87,19 +76,7 @@ void TransformerConfig::validate() const {
 }
 
 std::optional<int64_t> TransformerConfig::max_length() const {
-  switch (position) {
-    case Position::learned:
-      return max_positions;
-    case Position::sinusoidal:
-    case Position::sinusoidal_halves:
-    case Position::rotary:
-    case Position::alibi:
-    case Position::t5_bias:
-    case Position::relative:
-    case Position::none:
-      break;
-  }
-  return {};
+  return position == Position::learned ? std::optional(max_positions) : std::nullopt;
 }
 
 }  // namespace attn

@@ -90,28 +90,12 @@ inline constexpr int64_t kT5Buckets = 32, kT5MaxDistance = 128;
 
 /// Whether the feed-forward networks have a third matrix.
 constexpr bool is_gated(Activation activation) {
-  switch (activation) {
-    case Activation::relu:
-    case Activation::gelu:
-    case Activation::silu:
-      return false;
-    case Activation::geglu:
-    case Activation::swiglu:
-      return true;
-  }
-  return false;
+  return activation == Activation::geglu || activation == Activation::swiglu;
 }
 
 /// Whether encoder and decoder end with a norm: the output of the last sub-layer has none.
 constexpr bool has_final_norm(Norm norm) {
-  switch (norm) {
-    case Norm::post:
-    case Norm::deep:
-      return false;
-    case Norm::pre:
-      return true;
-  }
-  return false;
+  return norm == Norm::pre;
 }
 
 struct TransformerConfig {

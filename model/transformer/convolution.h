@@ -28,7 +28,6 @@ class ConvolutionImpl : public torch::nn::Module {
                      const StepAncestors& ancestors) {
     return combine(inputs.window(x_RD, ancestors, shape_));
   }
-  int64_t past() const { return shape_.past(); }
 
   /// Weight [D or 2 · D, kernel · D], the taps in the order of time.
   Linear taps = nullptr;

@@ -1,7 +1,5 @@
 #include "model/transformer/decoder.h"
 
-#include <algorithm>
-
 namespace attn {
 
 DecoderLayerImpl::DecoderLayerImpl(const TransformerConfig& config, int64_t layer)
@@ -25,8 +23,8 @@ torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND, const torch::Tensor&
 }
 
 torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, size_t layer,
-                                     const AttentionSpec& cross, const PositionInScores& position) {
-  x_RD = mixer.step(x_RD, state.mixers[layer], {state.backpointers, state.ancestors, position});
+                                     const AttentionSpec& self, const AttentionSpec& cross) {
+  x_RD = mixer.step(x_RD, state.mixers[layer], state.ancestors, self);
   x_RD = cross_attention_sublayer->forward(x_RD, [&](const torch::Tensor& x) {
     return cross_attention->attend(x, state.cross_kv[layer], cross);
   });
@@ -52,23 +50,24 @@ torch::Tensor DecoderImpl::forward(torch::Tensor x_ND, const torch::Tensor& memo
 
 DecoderState DecoderImpl::start(const torch::Tensor& memory_MD, const Segments& memory) {
   DecoderState state{.memory = memory};
-  int64_t past = 0;
-  for (const auto& module : *layers) {
-    auto* layer = module->as<DecoderLayer>();
-    state.cross_kv.push_back(layer->cross_attention->project(memory_MD));
-    past = std::max(past, layer->mixer.past());
+  for (const auto& layer : *layers) {
+    state.cross_kv.push_back(layer->as<DecoderLayer>()->cross_attention->project(memory_MD));
   }
-  state.ancestors = StepAncestors(past);
   state.mixers.resize(layers->size());
   return state;
 }
 
-torch::Tensor DecoderImpl::step(torch::Tensor x_RD, DecoderState& state,
+torch::Tensor DecoderImpl::step(torch::Tensor x_RD, DecoderState& state, const Segments& rows,
                                 const PositionInScores& position) {
-  const Segments rows(state.rows_of_sentence, x_RD.device());
-  const AttentionSpec cross{.queries = rows, .keys = state.memory};
+  const auto each_row = [&](int64_t length) {
+    return Segments(std::vector<int64_t>(static_cast<size_t>(rows.rows()), length), x_RD.device());
+  };
+  const int64_t visible = layers[0]->as<DecoderLayer>()->mixer.visible(state.ancestors.steps());
+  const Segments queries = each_row(1), prefixes = each_row(visible);
+  const AttentionSpec self{.queries = queries, .keys = prefixes, .position = position},
+      cross{.queries = rows, .keys = state.memory};
   for (size_t i = 0; i < layers->size(); ++i) {
-    x_RD = layers[i]->as<DecoderLayer>()->step(x_RD, state, i, cross, position);
+    x_RD = layers[i]->as<DecoderLayer>()->step(x_RD, state, i, self, cross);
   }
   return final_norm ? final_norm(x_RD) : x_RD;
 }

@@ -16,18 +16,13 @@
 namespace attn {
 
 /// The state of incremental decoding: what each layer keeps of earlier positions, and back-pointers
-/// into it, so that nothing is copied when beams reorder.
+/// into it.
 struct DecoderState {
   Segments memory;                   ///< sentences of the encoder output
   std::vector<KeysValues> cross_kv;  ///< cross-attention, per layer: [M, H·K]
   std::vector<MixerState> mixers;    ///< per layer
   WordState words;
-  /// For each position and current row, the row of that step that it descends from.
-  std::vector<std::vector<int32_t>> backpointers;
-  StepAncestors ancestors{0};             ///< the same for the mixers that read them on the device
-  std::vector<int64_t> rows_of_sentence;  ///< current rows of each sentence; 0: it is finished
-
-  int64_t position() const { return static_cast<int64_t>(backpointers.size()); }
+  StepAncestors ancestors;
 };
 
 class DecoderLayerImpl : public torch::nn::Module {
@@ -37,9 +32,10 @@ class DecoderLayerImpl : public torch::nn::Module {
   /// [N, D] to [N, D]; `self` is causal, `cross` is from target rows to memory rows.
   torch::Tensor forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
                         const AttentionSpec& self, const AttentionSpec& cross);
-  /// One decoding step: [R, D] to [R, D]; appends to `state.mixers[layer]`.
+  /// One decoding step: [R, D] to [R, D]; appends to `state.mixers[layer]`. `self` is from each row
+  /// to its own prefix.
   torch::Tensor step(torch::Tensor x_RD, DecoderState& state, size_t layer,
-                     const AttentionSpec& cross, const PositionInScores& position);
+                     const AttentionSpec& self, const AttentionSpec& cross);
 
   TokenMixer mixer;
   MultiHeadAttention cross_attention = nullptr;
@@ -55,10 +51,10 @@ class DecoderImpl : public torch::nn::Module {
                         const AttentionSpec& self, const AttentionSpec& cross);
   /// Projects the memory for cross-attention; the states of the mixers are empty.
   DecoderState start(const torch::Tensor& memory_MD, const Segments& memory);
-  /// x_RD: the new position's embedded rows, which `state.backpointers` and `rows_of_sentence`
-  /// already describe.
-  torch::Tensor step(torch::Tensor x_RD, DecoderState& state,
-                     const PositionInScores& position = {});
+  /// x_RD: the new position's embedded rows, which `state.ancestors` already describes and `rows`
+  /// divides into sentences.
+  torch::Tensor step(torch::Tensor x_RD, DecoderState& state, const Segments& rows,
+                     const PositionInScores& position);
 
   torch::nn::ModuleList layers;
   NormLayer final_norm = nullptr;  ///< only with norm = pre

@@ -1,6 +1,5 @@
 #include "model/transformer/mixer.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace attn {
@@ -68,29 +67,32 @@ torch::Tensor TokenMixer::mix(const torch::Tensor& x_ND, AttentionSpec self) {
   // End of formula.
 }
 
-int64_t TokenMixer::past() const {
-  if (convolution) return convolution->past();
-  return recurrence ? 1 : 0;
-}
-
-torch::Tensor TokenMixer::step(const torch::Tensor& x_RD, MixerState& state, const MixerStep& now) {
+torch::Tensor TokenMixer::step(const torch::Tensor& x_RD, MixerState& state,
+                               const StepAncestors& ancestors, const AttentionSpec& self) {
   if (!sublayer) return x_RD;
-  return sublayer->forward(x_RD, [&](const torch::Tensor& x) { return mix_step(x, state, now); });
+  return sublayer->forward(
+      x_RD, [&](const torch::Tensor& x) { return mix_step(x, state, ancestors, self); });
 }
 
 torch::Tensor TokenMixer::mix_step(const torch::Tensor& x_RD, MixerState& state,
-                                   const MixerStep& now) {
+                                   const StepAncestors& ancestors, const AttentionSpec& self) {
   switch (kind_) {
     case Mixer::attention:
-    case Mixer::restricted_attention:
-      return attend(x_RD, state, now);
+    case Mixer::restricted_attention: {
+      auto& cache = state.kv_cache;
+      cache.push_back(self_attention->project(x_RD, self.position.rotation));
+      const torch::Tensor out_RD = self_attention->attend(x_RD, cache, ancestors, self);
+      // No later position sees the first one.
+      if (self.keys.longest() == window_) cache[cache.size() - static_cast<size_t>(window_)] = {};
+      return out_RD;
+    }
     case Mixer::convolution:
-      return convolution->step(x_RD, state.inputs, now.ancestors);
+      return convolution->step(x_RD, state.inputs, ancestors);
     case Mixer::recurrence:
-      if (now.ancestors.steps() == 1) {
+      if (ancestors.steps() == 1) {
         state.recurrence = recurrence->first(x_RD.size(0), x_RD.options());
       } else {  // the previous position's rows that the present ones continue
-        state.recurrence.reorder(now.ancestors.rows(1));
+        state.recurrence.reorder(ancestors.rows(1, x_RD.device()));
       }
       state.recurrence = recurrence->step(x_RD, state.recurrence);
       return state.recurrence.hidden;
@@ -98,20 +100,6 @@ torch::Tensor TokenMixer::mix_step(const torch::Tensor& x_RD, MixerState& state,
       break;
   }
   throw std::logic_error("no token mixer");
-}
-
-torch::Tensor TokenMixer::attend(const torch::Tensor& x_RD, MixerState& state,
-                                 const MixerStep& now) {
-  const auto steps = static_cast<int64_t>(now.backpointers.size());
-  state.kv_cache.push_back(self_attention->project(x_RD, now.position.rotation));
-  const int64_t visible = window_ == 0 ? steps : std::min(window_, steps);
-  const auto first = static_cast<size_t>(steps - visible);
-  const torch::Tensor out_RD =
-      self_attention->attend_to_cache(x_RD, std::span(state.kv_cache).subspan(first),
-                                      now.backpointers.subspan(first), now.position);
-  // No later position sees the first one.
-  if (window_ > 0 && visible == window_) state.kv_cache[first] = {};
-  return out_RD;
 }
 
 }  // namespace attn

@@ -2,7 +2,7 @@
 // of Table 1's other layer types.
 #pragma once
 
-#include <span>
+#include <algorithm>
 #include <vector>
 
 #include "kernels/libtorch.h"
@@ -15,19 +15,11 @@
 namespace attn {
 
 /// The state of a mixer in search: what it keeps of earlier positions. Rows are found by
-/// back-pointers (DecoderState), so that nothing is copied when beams reorder; only a recurrence
-/// reorders its state.
+/// StepAncestors; only a recurrence reorders its state.
 struct MixerState {
   std::vector<KeysValues> kv_cache;  ///< attention, per position: [R of that step, H·K]
   StepInputs inputs;                 ///< convolution
   RecurrentState recurrence;         ///< [R, D]
-};
-
-/// What the mixers of all layers read in a decoding step.
-struct MixerStep {
-  std::span<const std::vector<int32_t>> backpointers;  ///< as in DecoderState
-  const StepAncestors& ancestors;
-  const PositionInScores& position;
 };
 
 /// Modules of `owner`; which of them are defined depends on the kind of mixer.
@@ -43,10 +35,13 @@ class TokenMixer {
   /// The mixer alone.
   torch::Tensor mix(const torch::Tensor& x_ND, AttentionSpec self);
   /// One decoding step of the sub-layer, [R, D] to [R, D]. Appends to `state`, and drops what no
-  /// later position reads.
-  torch::Tensor step(const torch::Tensor& x_RD, MixerState& state, const MixerStep& now);
-  /// Earlier positions whose ancestors step() reads.
-  int64_t past() const;
+  /// later position reads. `self` is from each row to the last visible() positions of its prefix.
+  torch::Tensor step(const torch::Tensor& x_RD, MixerState& state, const StepAncestors& ancestors,
+                     const AttentionSpec& self);
+  /// Of so many positions those that attention sees from the last one.
+  int64_t visible(int64_t positions) const {
+    return window_ == 0 ? positions : std::min(window_, positions);
+  }
 
   MultiHeadAttention self_attention = nullptr;  ///< "self_attention", also restricted
   Convolution convolution = nullptr;            ///< "convolution"
@@ -55,8 +50,8 @@ class TokenMixer {
   Sublayer sublayer = nullptr;
 
  private:
-  torch::Tensor mix_step(const torch::Tensor& x_RD, MixerState& state, const MixerStep& now);
-  torch::Tensor attend(const torch::Tensor& x_RD, MixerState& state, const MixerStep& now);
+  torch::Tensor mix_step(const torch::Tensor& x_RD, MixerState& state,
+                         const StepAncestors& ancestors, const AttentionSpec& self);
 
   Mixer kind_;
   int64_t window_;  // 0: all positions

@@ -26,15 +26,8 @@ int64_t outputs(const TransformerConfig& c, const SideMixer& mixer) {
 }
 
 int64_t qk_norm_parameters(const TransformerConfig& c) {
-  switch (c.qk_norm) {
-    case QkNorm::none:
-      return 0;
-    case QkNorm::l2:
-      return 1;
-    case QkNorm::rms:
-      break;
-  }
-  return 2 * c.d_k;
+  if (c.qk_norm == QkNorm::none) return 0;
+  return c.qk_norm == QkNorm::l2 ? 1 : 2 * c.d_k;
 }
 
 // Of self-attention's vectors of relative positions at so many distances, all heads. They enter a

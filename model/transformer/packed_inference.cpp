@@ -1,9 +1,9 @@
-// Fast path packed_search: attention a3ded776
+// Fast path packed_search: attention fd2ff386
 // Fast path packed_search: masked_softmax e266e7e4
 // Fast path packed_search: visible_keys de72b372
-// Fast path packed_search: score_bias 2b28448b
-// Fast path packed_search: relative_positions f1e9fa06
-// Fast path packed_search: multi_head_attention 23a90936
+// Fast path packed_search: score_bias 74c5423e
+// Fast path packed_search: relative_positions 91f57795
+// Fast path packed_search: multi_head_attention 73ccc1bb
 // Fast path packed_search: linear aab16616
 // Fast path packed_search: projection 060f938c
 // Fast path packed_search: norm ea7a23ec
@@ -21,27 +21,19 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "kernels/compute_scope.h"
 #include "kernels/cpu/table.h"
+#include "kernels/ops/attention.h"
 #include "kernels/ops/relative_rows.h"
 
 namespace attn {
 namespace {
 
-constexpr int64_t kRowsAThread = 8;  // in attention and norms
-
 // A buffer of at least `floats`, with arbitrary content.
 float* resized(std::vector<float>& buffer, int64_t floats) {
   if (static_cast<int64_t>(buffer.size()) < floats) buffer.resize(static_cast<size_t>(floats));
   return buffer.data();
-}
-
-// Positions that self-attention sees.
-int64_t window_of(const MixerConfig& mixer) {
-  return mixer.kind == Mixer::restricted_attention ? mixer.window
-                                                   : std::numeric_limits<int64_t>::max();
 }
 
 class PackedSession : public DecodeSession {
@@ -54,7 +46,6 @@ class PackedSession : public DecodeSession {
         kv_heads_(model_->config().key_heads()),
         d_k_(model_->config().d_k),
         d_v_(model_->config().d_v),
-        window_(window_of(model_->config().decoder_mixer)),
         memory_(source.segments) {
     const torch::NoGradGuard no_grad;
     const ComputeScope scope({.precision = decoder.memory_weights->precision(),
@@ -71,19 +62,19 @@ class PackedSession : public DecodeSession {
   torch::Tensor step(const StepRows& step) override {
     const torch::NoGradGuard no_grad;
     const auto rows = static_cast<int64_t>(step.tokens.size());
-    follow(step.parents, rows);
+    ancestors_.advance(step.parents);
     const torch::Tensor embedded_RD =
-        model_->embed_step(step, position_, memory_, words_).contiguous();
+        model_->embed_step(step, position(), memory_, words_).contiguous();
     float* x = resized(x_, rows * d_model_);
     std::copy_n(embedded_RD.const_data_ptr<float>(), rows * d_model_, x);
     const int64_t keys = heads_ * d_k_, values = heads_ * d_v_, width = block_width();
     float* update = resized(update_, rows * d_model_);
     float* attended = resized(attended_, rows * values);
     const PositionInScores in_scores = model_->target_embedding->position->in_scores(
-        torch::full({1}, position_, torch::kInt64), position_ + 1);
+        torch::full({1}, position(), torch::kInt64), ancestors_.steps());
     torch::Tensor bias_HT;
     if (in_scores.bias_HP.defined()) {
-      bias_HT = bias_of_last_query(in_scores.bias_HP, visible_steps()).contiguous();
+      bias_HT = bias_of_scores(in_scores.bias_HP, 1, visible_steps()).squeeze(1);
     }
     for (size_t i = 0; i < decoder_.layers.size(); ++i) {
       const PackedInference::Layer& layer = decoder_.layers[i];
@@ -119,7 +110,6 @@ class PackedSession : public DecodeSession {
       });
     }
     if (decoder_.final_norm) normalize(*decoder_.final_norm, x, nullptr, rows, x);
-    ++position_;
     const int64_t classes = decoder_.projection.outputs();
     float* logits = resized(logits_, rows * classes);
     decoder_.projection.apply(x, d_model_, rows, logits, classes);
@@ -161,65 +151,47 @@ class PackedSession : public DecodeSession {
     memories_.push_back(std::move(memory));
   }
 
-  // Updates the back-pointers; those of the newest position are the identity.
-  void follow(std::span<const int64_t> parents, int64_t rows) {
-    next_past_.resize(static_cast<size_t>(rows));
-    for (int64_t r = 0; r < rows; ++r) {
-      auto& past = next_past_[r];
-      past.clear();
-      if (position_ > 0) {
-        const auto& of_parent = past_[parents[r]];
-        past.assign(of_parent.begin(), of_parent.end());
-      }
-      past.push_back(static_cast<int32_t>(r));
-    }
-    past_.swap(next_past_);
-  }
-
   // Floats of a row of a block.
   int64_t block_width() const { return heads_ * d_k_ + kv_heads_ * (d_k_ + d_v_); }
 
   // Rotates the queries and keys of a block.
   void rotate_rows(const Rotation& rotation, float* block, int64_t rows) const {
-    const float* line = rotation.table_PK.const_data_ptr<float>() + position_ * d_k_;
+    const float* line = rotation.table_PK.const_data_ptr<float>() + position() * d_k_;
     for (int64_t r = 0; r < rows; ++r) {
       rotate_heads(block + r * block_width(), line, heads_ + kv_heads_, d_k_);
     }
   }
 
+  int64_t position() const { return ancestors_.steps() - 1; }  // the present one
+
   // Positions that self-attention of the present one sees.
-  int64_t visible_steps() const { return std::min(position_ + 1, window_); }
+  int64_t visible_steps() const {
+    return model_->decoder->layers[0]->as<DecoderLayer>()->mixer.visible(ancestors_.steps());
+  }
 
   // bias_HT: [H, visible_steps()], contiguous; undefined: none.
   void attend_to_cache(size_t layer, const torch::Tensor& bias_HT, int64_t rows, float* out) {
     const KvCache& cache = caches_[layer];
     const int64_t width = block_width();
-    const int64_t steps = visible_steps(), first = position_ + 1 - steps;
-    const float* bias = bias_HT.defined() ? bias_HT.const_data_ptr<float>() : nullptr;
-    const cpu::RelativeRows relative = relative_rows(decoder_.layers[layer].relative, steps - 1);
-    at::parallel_for(0, rows, kRowsAThread, [&](int64_t begin, int64_t end) {
-      std::vector<float> scratch(
-          static_cast<size_t>(cpu::kernels().step_attention_scratch(heads_, steps, relative.clip)));
-      std::vector<const int32_t*> past;
-      for (int64_t r = begin; r < end; ++r) past.push_back(past_[r].data() + first);
-      cpu::kernels().step_attention({.query = cache.blocks.back().data() + begin * width,
-                                     .query_stride = width,
-                                     .count = end - begin,
-                                     .keys = cache.keys.data() + first,
-                                     .values = cache.values.data() + first,
-                                     .rows = past.data(),
-                                     .steps = steps,
-                                     .key_stride = width,
-                                     .value_stride = width,
-                                     .heads = heads_,
-                                     .kv_heads = kv_heads_,
-                                     .d_k = d_k_,
-                                     .d_v = d_v_,
-                                     .bias = bias,
-                                     .bias_stride = steps,
-                                     .relative = relative},
-                                    out + begin * heads_ * d_v_, scratch.data());
-    });
+    const int64_t steps = visible_steps(), first = ancestors_.steps() - steps;
+    const std::vector<const int32_t*> past = ancestors_.last(steps);
+    step_attention({.query = cache.blocks.back().data(),
+                    .query_stride = width,
+                    .count = rows,
+                    .keys = cache.keys.data() + first,
+                    .values = cache.values.data() + first,
+                    .rows = past.data(),
+                    .steps = steps,
+                    .key_stride = width,
+                    .value_stride = width,
+                    .heads = heads_,
+                    .kv_heads = kv_heads_,
+                    .d_k = d_k_,
+                    .d_v = d_v_,
+                    .bias = bias_HT.defined() ? bias_HT.const_data_ptr<float>() : nullptr,
+                    .bias_stride = steps,
+                    .relative = relative_rows(decoder_.layers[layer].relative, steps - 1)},
+                   out);
   }
 
   void attend_to_memory(size_t layer, std::span<const int64_t> sentences, const float* queries,
@@ -273,7 +245,7 @@ class PackedSession : public DecodeSession {
     whole.update = update;
     float *sums = resized(sums_, rows * d_model_), *means = resized(means_, rows),
           *rstds = resized(rstds_, rows);
-    at::parallel_for(0, rows, 4 * kRowsAThread, [&](int64_t begin, int64_t end) {
+    at::parallel_for(0, rows, 32, [&](int64_t begin, int64_t end) {
       cpu::NormRows part = whole;
       part.begin = begin;
       part.end = end;
@@ -306,15 +278,13 @@ class PackedSession : public DecodeSession {
 
   const PackedInference& decoder_;
   std::shared_ptr<TransformerImpl> model_;
-  int64_t d_model_, heads_, kv_heads_, d_k_, d_v_, window_;
+  int64_t d_model_, heads_, kv_heads_, d_k_, d_v_;
   Segments memory_;
   std::vector<LayerMemory> memories_;
   WordState words_;
   std::vector<int64_t> key_offsets_;  // place of each sentence's first head in LayerMemory::keys
   std::vector<KvCache> caches_;
-  int64_t position_ = 0;
-  std::vector<std::vector<int32_t>> past_,
-      next_past_;  // back-pointers: of each row, its row at every position
+  StepAncestors ancestors_;
   std::vector<float> x_, normal_, update_, sums_, means_, rstds_, attended_, queries_, hidden_,
       logits_;
 };

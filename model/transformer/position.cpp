@@ -8,13 +8,6 @@
 namespace attn {
 namespace {
 
-// j - i of key j and query i, [queries, keys] int64.
-torch::Tensor distances(int64_t first, int64_t queries, int64_t keys, torch::Device device) {
-  const auto whole = torch::TensorOptions(device).dtype(torch::kInt64);
-  return torch::arange(keys, whole).unsqueeze(0) -
-         torch::arange(first, first + queries, whole).unsqueeze(1);
-}
-
 // ALiBi's slopes, [heads] (`get_slopes` in the authors' code).
 torch::Tensor alibi_slopes(int64_t heads, torch::Device device) {
   const auto reals = torch::TensorOptions(device).dtype(torch::kFloat32);
@@ -42,15 +35,19 @@ torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves) {
   return table.to(torch::kFloat32);
 }
 
-torch::Tensor alibi_bias(int64_t heads, int64_t first, int64_t queries, int64_t keys,
-                         torch::Device device) {
-  return -alibi_slopes(heads, device).view({-1, 1, 1}) *
-         distances(first, queries, keys, device).abs();
+torch::Tensor distances(int64_t queries, int64_t keys, torch::Device device) {
+  // Formula score_bias: fast path kernels/ops/cpu_attention.cpp.
+  const torch::Tensor positions =
+      torch::arange(keys, torch::TensorOptions(device).dtype(torch::kInt64));
+  return positions.unsqueeze(0) - positions.narrow(0, keys - queries, queries).unsqueeze(1);
+  // End of formula.
 }
 
-torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t keys,
-                         torch::Device device) {
-  const torch::Tensor distance = distances(first, queries, keys, device);
+torch::Tensor alibi_bias(int64_t heads, const torch::Tensor& distances_P) {
+  return -alibi_slopes(heads, distances_P.device()).unsqueeze(1) * distances_P.abs();
+}
+
+torch::Tensor t5_buckets(bool causal, const torch::Tensor& distance) {
   const int64_t buckets = causal ? kT5Buckets : kT5Buckets / 2, exact = buckets / 2;
   const torch::Tensor far = causal ? (-distance).clamp_min(0) : distance.abs();
   const double range = std::log(static_cast<double>(kT5MaxDistance) / static_cast<double>(exact));
@@ -84,17 +81,11 @@ torch::Tensor rotate(const torch::Tensor& x_NE, const Rotation& rotation) {
   // End of formula.
 }
 
-torch::Tensor bias_of_scores(const torch::Tensor& bias_HP, int64_t first, int64_t queries,
-                             int64_t keys) {
+torch::Tensor bias_of_scores(const torch::Tensor& bias_HP, int64_t queries, int64_t keys) {
   // Formula score_bias: fast path kernels/ops/cpu_attention.cpp.
-  const int64_t middle = bias_HP.size(1) / 2;
-  const torch::Tensor at = distances(first, queries, keys, bias_HP.device()) + middle;
+  const torch::Tensor at = distances(queries, keys, bias_HP.device()) + bias_HP.size(1) / 2;
   return bias_HP.index_select(1, at.flatten()).view({bias_HP.size(0), queries, keys});
   // End of formula.
-}
-
-torch::Tensor bias_of_last_query(const torch::Tensor& bias_HP, int64_t keys) {
-  return bias_HP.narrow(1, bias_HP.size(1) / 2 + 1 - keys, keys);
 }
 
 PositionEncodingImpl::PositionEncodingImpl(const TransformerConfig& config, bool causal)
@@ -165,22 +156,12 @@ PositionInScores PositionEncodingImpl::in_scores(const torch::Tensor& positions_
 }
 
 torch::Tensor PositionEncodingImpl::attention_bias(int64_t positions, torch::Device device) const {
-  const int64_t last = positions - 1;  // all distances occur from a query in the middle
-  switch (kind_) {
-    case Position::alibi:
-      return alibi_bias(heads_, last, 1, 2 * positions - 1, device).squeeze(1);
-    case Position::t5_bias:
-      if (!weight.defined()) break;  // nothing to add it to
-      return weight.index_select(0, t5_buckets(causal_, last, 1, 2 * positions - 1, device)[0]).t();
-    case Position::sinusoidal:
-    case Position::sinusoidal_halves:
-    case Position::learned:
-    case Position::rotary:
-    case Position::relative:
-    case Position::none:
-      break;
-  }
-  return {};
+  const torch::Tensor distances_P =
+      torch::arange(1 - positions, positions, torch::TensorOptions(device).dtype(torch::kInt64));
+  if (kind_ == Position::alibi) return alibi_bias(heads_, distances_P);
+  // Without a weight there is nothing to add it to.
+  if (kind_ != Position::t5_bias || !weight.defined()) return {};
+  return weight.index_select(0, t5_buckets(causal_, distances_P)).t();
 }
 
 }  // namespace attn

@@ -15,26 +15,23 @@ namespace attn {
 /// wavelengths run from 2π to 10000·2π in d_model/2 - 1 steps).
 torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves = false);
 
-/// ALiBi (Press et al. 2022): -2^(-8h/H) |i - j| for head h = 1 … H, [H, queries, keys]. If H is
-/// not a power of two: the slopes of the largest power of two P below H, then the first, third, …
-/// of 2 P heads, as in the authors' code (github.com/ofirpress/attention_with_linear_biases). The
-/// first query is at `first`.
-torch::Tensor alibi_bias(int64_t heads, int64_t first, int64_t queries, int64_t keys,
-                         torch::Device device = torch::kCPU);
+/// [queries, keys] int64: j - i for key j and query i; the queries are the last of the `keys`
+/// positions.
+torch::Tensor distances(int64_t queries, int64_t keys, torch::Device device);
 
-/// T5's buckets of distances (Raffel et al. 2020), [queries, keys] int64 below kT5Buckets: one for
-/// each small distance, then logarithmically wider ones up to kT5MaxDistance; if not `causal`, half
-/// of them for keys after the query.
-torch::Tensor t5_buckets(bool causal, int64_t first, int64_t queries, int64_t keys,
-                         torch::Device device = torch::kCPU);
+/// ALiBi (Press et al. 2022): -2^(-8h/H) |i - j| for head h = 1 … H, [H, P], of distances j - i. If
+/// H is not a power of two: the slopes of the largest power of two P below H, then the first,
+/// third, … of 2 P heads, as in the authors' code
+/// (github.com/ofirpress/attention_with_linear_biases).
+torch::Tensor alibi_bias(int64_t heads, const torch::Tensor& distances_P);
 
-/// [H, queries, keys] of a bias by distance, whose P is at least first + queries and at least
-/// `keys`; the first query is at `first`.
-torch::Tensor bias_of_scores(const torch::Tensor& bias_HP, int64_t first, int64_t queries,
-                             int64_t keys);
+/// T5's buckets of distances j - i (Raffel et al. 2020), [P] int64 below kT5Buckets: one for each
+/// small distance, then logarithmically wider ones up to kT5MaxDistance; if not `causal`, half of
+/// them for keys after the query.
+torch::Tensor t5_buckets(bool causal, const torch::Tensor& distances_P);
 
-/// [H, keys] of a bias by distance: for a query and the last `keys` (at most P) positions up to it.
-torch::Tensor bias_of_last_query(const torch::Tensor& bias_HP, int64_t keys);
+/// [H, queries, keys] of a bias by distance, whose P is at least `keys`; queries as in distances().
+torch::Tensor bias_of_scores(const torch::Tensor& bias_HP, int64_t queries, int64_t keys);
 
 /// Position information inside self-attention; none by default.
 struct PositionInScores {

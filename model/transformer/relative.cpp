@@ -2,24 +2,21 @@
 
 #include <cmath>
 
+#include "model/transformer/position.h"
+
 namespace attn {
 namespace {
 
-torch::Tensor expanded(const torch::Tensor& index_LM, const torch::Tensor& like_BHLx) {
-  return index_LM.expand(
-      {like_BHLx.size(0), like_BHLx.size(1), index_LM.size(0), index_LM.size(1)});
+// The row of each query's and key's clipped distance, [B, H, L, M] int64; `rows`: [B, H, L, …].
+torch::Tensor rows_of_distances(const torch::Tensor& rows, int64_t keys) {
+  // Formula relative_positions: fast path kernels/ops/cpu_attention.cpp.
+  const torch::Tensor distances_LM = distances(rows.size(2), keys, rows.device());
+  return (distances_LM.clamp(-kRelativeClip, kRelativeClip) + kRelativeClip)
+      .expand({rows.size(0), rows.size(1), rows.size(2), keys});
+  // End of formula.
 }
 
 }  // namespace
-
-torch::Tensor relative_index(int64_t first, int64_t queries, int64_t keys, torch::Device device) {
-  // Formula relative_positions: fast path kernels/ops/cpu_attention.cpp.
-  const auto whole = torch::TensorOptions(device).dtype(torch::kInt64);
-  const torch::Tensor distance = torch::arange(keys, whole).unsqueeze(0) -
-                                 torch::arange(first, first + queries, whole).unsqueeze(1);
-  return distance.clamp(-kRelativeClip, kRelativeClip) + kRelativeClip;
-  // End of formula.
-}
 
 RelativePositionsImpl::RelativePositionsImpl(const TransformerConfig& config)
     : width_ratio_(config.width_ratio()) {
@@ -37,21 +34,19 @@ void RelativePositionsImpl::reset_parameters() {
   }
 }
 
-torch::Tensor RelativePositionsImpl::scores(const torch::Tensor& queries_BHLK,
-                                            const torch::Tensor& index_LM) const {
+torch::Tensor RelativePositionsImpl::scores(const torch::Tensor& queries_BHLK, int64_t keys) const {
   // Formula relative_positions: fast path kernels/ops/cpu_attention.cpp.
   const torch::Tensor of_distance = queries_BHLK.matmul(key_weight.transpose(1, 2));
-  return of_distance.gather(3, expanded(index_LM, queries_BHLK));
+  return of_distance.gather(3, rows_of_distances(queries_BHLK, keys));
   // End of formula.
 }
 
-torch::Tensor RelativePositionsImpl::values(const torch::Tensor& weights_BHLM,
-                                            const torch::Tensor& index_LM) const {
+torch::Tensor RelativePositionsImpl::values(const torch::Tensor& weights_BHLM) const {
   // Formula relative_positions: fast path kernels/ops/cpu_attention.cpp.
   std::vector<int64_t> shape = weights_BHLM.sizes().vec();
   shape[3] = kRelativeDistances;
   return torch::zeros(shape, weights_BHLM.options())
-      .scatter_add(3, expanded(index_LM, weights_BHLM), weights_BHLM)
+      .scatter_add(3, rows_of_distances(weights_BHLM, weights_BHLM.size(3)), weights_BHLM)
       .matmul(value_weight);
   // End of formula.
 }

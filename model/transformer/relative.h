@@ -8,12 +8,8 @@
 
 namespace attn {
 
-/// [queries, keys] int64: clip(j - i, ±kRelativeClip) + kRelativeClip for key j and query i, the
-/// first of which is at `first`.
-torch::Tensor relative_index(int64_t first, int64_t queries, int64_t keys, torch::Device device);
-
 /// Learned vectors for each clipped distance of one self-attention, of its own for each head: a^K
-/// is added to keys and a^V to values.
+/// is added to keys and a^V to values. The queries are the last L of the M positions.
 class RelativePositionsImpl : public torch::nn::Module, public Layer {
  public:
   explicit RelativePositionsImpl(const TransformerConfig& config);
@@ -21,9 +17,9 @@ class RelativePositionsImpl : public torch::nn::Module, public Layer {
   void reset_parameters() override;
 
   /// Σ_c q_c a^K_c of each query and key, [B, H, L, M], from queries [B, H, L, K].
-  torch::Tensor scores(const torch::Tensor& queries_BHLK, const torch::Tensor& index_LM) const;
+  torch::Tensor scores(const torch::Tensor& queries_BHLK, int64_t keys) const;
   /// Σ_j weight_j a^V of each query, [B, H, L, K], from weights [B, H, L, M].
-  torch::Tensor values(const torch::Tensor& weights_BHLM, const torch::Tensor& index_LM) const;
+  torch::Tensor values(const torch::Tensor& weights_BHLM) const;
 
   /// All heads side by side, for packed_attention.
   RelativeVectors vectors() const;

@@ -1,4 +1,4 @@
-// Fast path transformer_step: multi_head_attention 23a90936
+// Fast path transformer_step: multi_head_attention 73ccc1bb
 // Fast path transformer_step: mixer 15d8e02a
 // Fast path transformer_step: decoder_layer 1ded3b43
 // Fast path transformer_step: decoder dfbb101e
@@ -100,26 +100,14 @@ DecoderState TransformerImpl::start(const Memory& memory) {
 }
 
 torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
-  const auto rows = static_cast<int64_t>(step.tokens.size());
-  const int64_t position = state.position();
-  state.ancestors.advance(step.parents, device());
-  for (auto& earlier : state.backpointers) {
-    std::vector<int32_t> moved(step.tokens.size());
-    for (int64_t r = 0; r < rows; ++r) moved[r] = earlier[step.parents[r]];
-    earlier.swap(moved);
-  }
-  // The rows of the new step point to themselves.
-  std::vector<int32_t> self(step.tokens.size());
-  for (int64_t r = 0; r < rows; ++r) self[r] = static_cast<int32_t>(r);
-  state.backpointers.push_back(std::move(self));
-  state.rows_of_sentence.assign(state.memory.count(), 0);
-  for (const int64_t sentence : step.sentences) ++state.rows_of_sentence[sentence];
-
+  const int64_t position = state.ancestors.steps();
+  state.ancestors.advance(step.parents);
+  const Segments rows = by_sentence(step, state.memory.count(), device());
   const torch::Tensor x_RD = embed_step(step, position, state.memory, state.words);
   const torch::Tensor positions_R =
-      torch::full({rows}, position, torch::TensorOptions(device()).dtype(torch::kInt64));
-  return output_rows(
-      decoder->step(x_RD, state, target_embedding->position->in_scores(positions_R, position + 1)));
+      torch::full({rows.rows()}, position, torch::TensorOptions(device()).dtype(torch::kInt64));
+  return output_rows(decoder->step(
+      x_RD, state, rows, target_embedding->position->in_scores(positions_R, position + 1)));
 }
 
 torch::Tensor TransformerImpl::output_rows(const torch::Tensor& x_ND) const {

@@ -152,7 +152,7 @@ TEST_CASE("replayed updates are eager ones bit for bit, for every model that pad
       train.accumulate = 2;
       Trainer trainer(train, 9, *model, stream, {}, class_rule(60, 0));
       if (!trainer.classes()) break;
-      if (replays) trainer.use_graphs(made.capture(), made.say());
+      if (replays) trainer.use_graphs(made.say(), made.capture());
       double loss = 0.0;
       for (int i = 0; i < 6; ++i) loss += trainer.step().loss;
       losses.push_back(loss);

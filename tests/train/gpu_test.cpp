@@ -184,7 +184,7 @@ TEST_CASE("training on a GPU has the same weights with graphs, without, and resu
   const auto task = [&](bool graphs) {
     auto made = std::make_unique<CopyingTask>(in_two_batches(precision), 60,
                                               testing::copying_model(), torch::kCUDA);
-    if (graphs) made->trainer.use_graphs(capture, [&](const auto& line) { said.push_back(line); });
+    if (graphs) made->trainer.use_graphs([&](const auto& line) { said.push_back(line); }, capture);
     return made;
   };
   const auto eager = task(false), graphs = task(true), resumed = task(true);

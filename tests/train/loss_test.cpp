@@ -62,8 +62,9 @@ TEST_CASE("the chunked loss equals the definition in all three forms, values and
   const torch::Tensor x = torch::randn({rows, 8}), w = torch::randn({classes, 8});
   // Class 1 is the one that wrong_no_pad excludes because it is never a target.
   const torch::Tensor targets = torch::randint(2, classes, {rows}, torch::kInt64);
-  cpu::SmoothedTargets q = smoothed_targets(form, epsilon, classes, 1);
-  q.z_loss = GENERATE(0.0f, 0.01f);
+  const double z_loss = GENERATE(0.0, 0.01);
+  const auto q = smoothed_targets({.label_smoothing = epsilon, .smoothing = form, .z_loss = z_loss},
+                                  classes, 1);
   const Result plain = result_of(definition, x, w, targets, q);
   check_close(result_of(chunked, x, w, targets, q), plain, 1e-5, 1e-5);
   const torch::NoGradGuard no_grad;
@@ -72,8 +73,8 @@ TEST_CASE("the chunked loss equals the definition in all three forms, values and
 
 TEST_CASE("rows without a target have neither loss nor gradient, and change no other row's") {
   torch::manual_seed(8);
-  cpu::SmoothedTargets q = smoothed_targets(Smoothing::wrong_no_pad, 0.1, 50, 1);
-  q.z_loss = GENERATE(0.0f, 0.01f);
+  const double z_loss = GENERATE(0.0, 0.01);
+  const auto q = smoothed_targets({.smoothing = Smoothing::wrong_no_pad, .z_loss = z_loss}, 50, 1);
   const auto type = GENERATE(torch::kFloat32, torch::kBFloat16);
   const torch::Tensor targets = torch::randint(2, 50, {40}, torch::kInt64), all = targets.clone();
   const torch::Tensor own = torch::arange(40).remainder(3).ne(0).nonzero().flatten();
@@ -111,9 +112,10 @@ TEST_CASE("the z-loss is that of PyTorch's autograd, with label smoothing and wi
     const torch::Tensor x = torch::eye(count), w = logits.t().contiguous().requires_grad_();
     const torch::Tensor targets =
         torch::tensor(golden.at("targets").get<std::vector<int64_t>>(), torch::kInt64);
-    cpu::SmoothedTargets q =
-        smoothed_targets(Smoothing::all, golden.at("smoothing").get<double>(), classes, -1);
-    q.z_loss = golden.at("weight").get<float>();
+    const auto q = smoothed_targets({.label_smoothing = golden.at("smoothing").get<double>(),
+                                     .smoothing = Smoothing::all,
+                                     .z_loss = golden.at("weight").get<double>()},
+                                    classes);
     const LossSums sums = form == "logits"    ? smoothed_loss(torch::linear(x, w), targets, q)
                           : form == "chunked" ? chunked_smoothed_loss(x, w, targets, q)
                                               : libtorch_smoothed_loss(x, w, targets, q);
@@ -132,7 +134,7 @@ TEST_CASE("the gradient at the target is exact however large the logits are") {
   w[kTarget] += 16.0f;
   w.requires_grad_();
   const LossSums sums = chunked(x, w, torch::full({1}, kTarget, torch::kInt64),
-                                smoothed_targets(Smoothing::wrong, 0.0, kClasses, -1));
+                                smoothed_targets({.label_smoothing = 0.0}, kClasses));
   sums.loss.backward();
   const double rest = (kClasses - 1) * std::exp(-16.0), expected = -rest / (1.0 + rest);
   CHECK(w.grad()[kTarget].item<double>() == Approx(expected).epsilon(0.01));
@@ -145,8 +147,7 @@ TEST_CASE("the chunked loss by LibTorch's operations supports bf16 rows") {
   const torch::Tensor x = torch::randn({300, 16}).to(torch::kBFloat16),
                       w = rounded(torch::randn({500, 16}));
   const torch::Tensor targets = torch::randint(2, 500, {300}, torch::kInt64);
-  const cpu::SmoothedTargets q = smoothed_targets(
-      excluded < 0 ? Smoothing::wrong : Smoothing::wrong_no_pad, 0.1, 500, excluded);
+  const auto q = smoothed_targets({.smoothing = Smoothing::wrong_no_pad}, 500, excluded);
   const Result fast = result_of(libtorch_smoothed_loss, x, w, targets, q);
   CHECK(fast.dx.scalar_type() == torch::kBFloat16);
   // Logits and their gradient are rounded to 8 bits.
@@ -155,7 +156,7 @@ TEST_CASE("the chunked loss by LibTorch's operations supports bf16 rows") {
 
 TEST_CASE("target distributions sum to one") {
   for (const Smoothing form : {Smoothing::wrong, Smoothing::wrong_no_pad, Smoothing::all}) {
-    const auto q = smoothed_targets(form, 0.1, 50, 1);
+    const auto q = smoothed_targets({.smoothing = form}, 50, 1);
     const double others = q.excluded >= 0 ? 48 : 49;
     CHECK(q.target_probability + others * q.smoothing_per_class == Approx(1.0).epsilon(1e-5));
   }
@@ -165,8 +166,8 @@ TEST_CASE("a loss that overflows is reported as not finite, not hidden") {
   torch::Tensor x = torch::randn({4, 8});
   x[2][3] = std::numeric_limits<float>::quiet_NaN();
   const auto chunked = GENERATE(chunked_smoothed_loss, libtorch_smoothed_loss);
-  const auto sums = chunked(x, torch::randn({30, 8}), torch::zeros({4}, torch::kInt64),
-                            smoothed_targets(Smoothing::wrong, 0.1, 30));
+  const auto sums =
+      chunked(x, torch::randn({30, 8}), torch::zeros({4}, torch::kInt64), smoothed_targets({}, 30));
   CHECK(!std::isfinite(sums.loss.item<double>()));
 }
 
@@ -181,7 +182,7 @@ TEST_CASE("the loss on packed weights equals the definition on rounded operands"
   const torch::Tensor x = rounded(torch::randn({700, 40})),
                       w = rounded(torch::randn({classes, 40}) * 0.3);
   const torch::Tensor targets = torch::randint(2, classes, {700}, torch::kInt64);
-  const cpu::SmoothedTargets q = smoothed_targets(form, 0.1, classes, 1);
+  const auto q = smoothed_targets({.smoothing = form}, classes, 1);
   Result plain = result_of(definition, x, w, targets, q);
   plain.dw += 1;  // gradients are added to what is there
   const auto packed = [&](const torch::Tensor& rows, const torch::Tensor& weight, auto&&... rest) {

@@ -12,7 +12,6 @@
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
 #include "train/checkpoint.h"
-#include "train/muon.h"
 
 using namespace attn;
 using testing::copying_training;

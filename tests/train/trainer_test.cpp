@@ -13,7 +13,6 @@
 #include "tests/support/copying_task.h"
 #include "tests/support/scopes.h"
 #include "tests/support/tensors.h"
-#include "train/adam.h"
 
 using namespace attn;
 using testing::copying_corpus;
@@ -59,7 +58,7 @@ TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
   }
   const Batch all = make_batch(reference.pairs, ids);
   const auto rows = [](const TokenRows& r) { return token_sequences(r.tokens, r.lengths); };
-  const auto q = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
+  const auto q = smoothed_targets({}, kClasses);
   const torch::Tensor x = reference.model->forward(rows(all.source), rows(all.target_in));
   const torch::Tensor loss =
       smoothed_loss(reference.model->project(x), rows(all.target_out).tokens_N, q).loss /
@@ -73,7 +72,7 @@ TEST_CASE("k small batches make the gradient of one batch of all their pairs") {
 
 TEST_CASE("the gradient is the same with any number of threads") {
   const Batch batch = largest_batch(copying_corpus(), 60);
-  const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
+  const auto targets = smoothed_targets({}, kClasses);
   TransformerConfig shape = copying_model();
   shape.dropout = 0.0;
   shape.word_positions = GENERATE(false, true);
@@ -100,7 +99,7 @@ TEST_CASE("the gradient is the same with any number of threads") {
 TEST_CASE("dropout by several threads repeats under its seed, with kernels and without") {
   const testing::KernelUse use(GENERATE(Kernels::automatic, Kernels::off));
   const Batch batch = largest_batch(copying_corpus(), 60);
-  const auto targets = smoothed_targets(Smoothing::wrong, 0.1, kClasses, 1);
+  const auto targets = smoothed_targets({}, kClasses);
   const testing::Threads threads(2);
   TransformerConfig shape = copying_model();
   shape.dropout = 0.5;
@@ -125,36 +124,32 @@ TEST_CASE("no two batches of a training run share a dropout seed") {
     seeds.insert(dropout_seed(9, step, batch));
     ++count;
   };
-  for (int64_t step = 1; step <= 20; ++step) {
-    for (int64_t batch = 0; batch < 3 * 4096; ++batch) add(step, batch);
+  for (int64_t step = 1; step <= 40; ++step) {
+    for (int64_t batch = 0; batch < kMaxAccumulated; ++batch) add(step, batch);
   }
-  for (int64_t bit = 14; bit < 24; ++bit) {
-    for (int64_t step = 1; step <= 5; ++step) add(step, int64_t{1} << bit);
+  for (int64_t bit = 6; bit < 40; ++bit) {
+    for (const int64_t batch : {int64_t{0}, int64_t{1}, kMaxAccumulated - 1}) {
+      add(int64_t{1} << bit, batch);
+    }
   }
-  for (int64_t bit = 5; bit < 40; ++bit) {
-    for (const int64_t batch : {0, 1, 4095, 4096, 8192}) add(int64_t{1} << bit, batch);
-  }
-  for (const int64_t batch : {0, 4095, 4096}) add((int64_t{1} << 40) - 1, batch);
   CHECK(seeds.size() == count);
 }
 
 TEST_CASE("Adam's moments decay to 0 and never are subnormal") {
-  AdamOptions config;
-  config.weight_decay = GENERATE(0.0, 0.01);
   torch::nn::Linear layer(3, 2);
   FlatParameters flat(*layer);
-  Adam adam(config, flat, rate_groups(flat), whole_range(flat));
+  const auto adam = make_optimizer({.adam = {.weight_decay = GENERATE(0.0, 0.01)}}, flat);
   flat.gradients.fill_(0.01);
   for (int64_t step = 1; step <= 6000; ++step) {
-    adam.update(0.001, step);
+    adam->update(0.001, step);
     flat.gradients.zero_();
     if (step % 10 == 0) {
-      REQUIRE(subnormal(adam.state()[0]) == 0);
-      REQUIRE(subnormal(adam.state()[1]) == 0);
+      REQUIRE(subnormal(adam->state()[0]) == 0);
+      REQUIRE(subnormal(adam->state()[1]) == 0);
     }
   }
-  CHECK(adam.state()[0].abs().max().item<float>() == 0.0f);
-  CHECK(adam.state()[1].max().item<float>() == 0.0f);
+  CHECK(adam->state()[0].abs().max().item<float>() == 0.0f);
+  CHECK(adam->state()[1].max().item<float>() == 0.0f);
 }
 
 TEST_CASE(
@@ -164,13 +159,13 @@ TEST_CASE(
     const testing::Threads scope(threads);
     torch::nn::Linear layer(width, width);
     FlatParameters flat(*layer);
-    Adam adam(AdamOptions{}, flat, rate_groups(flat), whole_range(flat));
+    const auto adam = make_optimizer({}, flat);
     flat.gradients.zero_();
-    adam.state()[0].fill_(1e-40);
-    adam.state()[1].fill_(1.18e-38);
-    adam.update(0.001, 1000);
-    CHECK(adam.state()[0].abs().max().item<float>() == 0.0f);
-    CHECK(adam.state()[1].max().item<float>() == 0.0f);
+    adam->state()[0].fill_(1e-40);
+    adam->state()[1].fill_(1.18e-38);
+    adam->update(0.001, 1000);
+    CHECK(adam->state()[0].abs().max().item<float>() == 0.0f);
+    CHECK(adam->state()[1].max().item<float>() == 0.0f);
     const torch::Tensor small = torch::full({1 << 20}, 1e-40f);
     CHECK(subnormal(small * 2) == small.numel());
   }
@@ -184,12 +179,12 @@ TEST_CASE("Adam's update is LibTorch's bit for bit, by any number of threads") {
   const testing::Threads scope(threads);
   torch::nn::Linear layer(width, width);
   FlatParameters flat(*layer);
-  Adam adam(config, flat, rate_groups(flat), whole_range(flat));
+  const auto adam = make_optimizer({.adam = config}, flat);
   const std::vector<torch::Tensor> values{flat.values.clone()}, gradients{flat.gradients},
-      first{adam.state()[0].clone()}, second{adam.state()[1].clone()};
+      first{adam->state()[0].clone()}, second{adam->state()[1].clone()};
   for (int64_t step = 1; step <= 20; ++step) {
     flat.gradients.normal_();
-    adam.update(0.01, step);
+    adam->update(0.01, step);
     const std::vector<torch::Tensor> count{torch::full({}, static_cast<double>(step))};
     if (config.weight_decay > 0) {
       at::_fused_adamw_(values, gradients, first, second, {}, count, 0.01, config.beta1,
@@ -200,8 +195,8 @@ TEST_CASE("Adam's update is LibTorch's bit for bit, by any number of threads") {
     }
   }
   CHECK(torch::equal(flat.values, values[0]));
-  CHECK(torch::equal(adam.state()[0], first[0]));
-  CHECK(torch::equal(adam.state()[1], second[0]));
+  CHECK(torch::equal(adam->state()[0], first[0]));
+  CHECK(torch::equal(adam->state()[1], second[0]));
 }
 
 TEST_CASE("a non-finite loss stops before the update and names the training pairs") {

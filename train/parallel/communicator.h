@@ -116,6 +116,19 @@ std::vector<List> gather_lists(Communicator& world, const List& own) {
 /// Whether this build has MPI (the CMake option ATTN_WITH_MPI).
 bool has_mpi();
 
+/// The store of torchrun's agent, and this process's place.
+struct StoreGroup {
+  std::string host;
+  int64_t port = 0;
+  std::string prefix;  ///< of keys: differs between runs, and between restarts of one
+  int64_t rank = 0, size = 1;
+};
+
+/// The processes that torchrun has started: connects to the store, whose keys carry messages and
+/// heartbeats, slower than MPI, and enough for lists, texts, and NCCL's id. Throws
+/// CommunicationError.
+std::unique_ptr<Communicator> join_store(const StoreGroup& group);
+
 /// The processes started by mpirun or srun. Initializes MPI; only once in a process, which must not
 /// fork afterwards. Throws CommunicationError, also in a build without MPI.
 std::unique_ptr<Communicator> join_mpi();

@@ -48,12 +48,6 @@ double squares(const float* values, int64_t count) {
 
 }  // namespace
 
-GradientSum::GradientSum(Communicator& world, int64_t floats, Precision wire)
-    : world_(world),
-      memory_(world.reaches_device() ? MessageMemory::device : MessageMemory::host),
-      shards_(floats, world.size()),
-      wire_(wire) {}
-
 torch::Tensor GradientSum::reachable(const torch::Tensor& flat) const {
   return memory_ == MessageMemory::device ? flat : flat.cpu();
 }
@@ -61,32 +55,19 @@ torch::Tensor GradientSum::reachable(const torch::Tensor& flat) const {
 void GradientSum::reduce(const torch::Tensor& gradients) {
   if (world_.size() == 1) return;
   const torch::NoGradGuard no_grad;
-  const torch::ScalarType type = wire_ == Precision::bf16 ? torch::kBFloat16 : torch::kFloat32;
   const int64_t rank = world_.rank(), size = world_.size();
-  const torch::Tensor buffer = reachable(gradients), sent = buffer.to(type);  // fp32: the buffer
-  if (!received_.defined()) received_ = torch::empty({size, own().size()}, sent.options());
-  std::vector<torch::Tensor> to(size), from(size);
+  const torch::Tensor buffer = reachable(gradients);
+  if (!received_.defined()) received_ = torch::empty({size, own().size()}, buffer.options());
+  std::vector<torch::Tensor> to(size), from(size), parts(size);
   for (int64_t r = 0; r < size; ++r) {
-    if (r == rank) continue;  // its own part is added as it is
-    to[r] = part(sent, shards_.of(r));
-    from[r] = received_[r];
+    parts[r] = r == rank ? part(buffer, own()) : received_[r];
+    if (r == rank) continue;
+    to[r] = part(buffer, shard(r));
+    from[r] = parts[r];
   }
   exchange(world_, to, from, memory_);
-  std::vector<torch::Tensor> parts(size);
-  for (int64_t r = 0; r < size; ++r) {
-    parts[r] = r == rank ? part(buffer, own()) : received_[r].to(torch::kFloat32);
-  }
   tree_sum(size, [&](int64_t i, int64_t j) { parts[i].add_(parts[j]); });
   if (!parts[0].is_alias_of(gradients)) part(gradients, own()).copy_(parts[0]);
-}
-
-void GradientSum::gather_gradients(const torch::Tensor& gradients) {
-  if (world_.size() == 1) return;
-  if (wire_ == Precision::fp32) return gather(gradients);
-  const torch::NoGradGuard no_grad;
-  const torch::Tensor rounded = gradients.to(torch::kBFloat16);
-  gather(rounded);
-  gradients.copy_(rounded);
 }
 
 void GradientSum::gather(const torch::Tensor& flat) {
@@ -97,7 +78,7 @@ void GradientSum::gather(const torch::Tensor& flat) {
   for (int64_t r = 0; r < world_.size(); ++r) {
     if (r == world_.rank()) continue;
     to[r] = part(buffer, own());
-    from[r] = part(buffer, shards_.of(r));
+    from[r] = part(buffer, shard(r));
   }
   exchange(world_, to, from, memory_);
   if (!buffer.is_same(flat)) flat.copy_(buffer);
@@ -127,31 +108,18 @@ void broadcast(Communicator& world, const torch::Tensor& tensor) {
   if (!tensor.is_cpu()) tensor.copy_(host);
 }
 
-torch::Tensor gather_to_first(Communicator& world, const Shards& shards, const torch::Tensor& own) {
-  if (world.size() == 1) return own;
+torch::Tensor GradientSum::gather_to_first(const torch::Tensor& own) const {
+  if (world_.size() == 1) return own;
   const torch::NoGradGuard no_grad;
-  std::vector<torch::Tensor> to(world.size()), from(world.size());
+  std::vector<torch::Tensor> to(world_.size()), from(world_.size());
   to[0] = own.cpu();
   torch::Tensor whole;
-  if (world.is_rank_zero()) {
-    whole = torch::empty({shards.floats()}, torch::kFloat32);
-    for (int64_t r = 0; r < world.size(); ++r) from[r] = part(whole, shards.of(r));
+  if (world_.is_rank_zero()) {
+    whole = torch::empty({floats_}, torch::kFloat32);
+    for (int64_t r = 0; r < world_.size(); ++r) from[r] = part(whole, shard(r));
   }
-  exchange(world, to, from);
+  exchange(world_, to, from);
   return whole;
-}
-
-void scatter_from_first(Communicator& world, const Shards& shards, const torch::Tensor& whole,
-                        const torch::Tensor& own) {
-  const torch::NoGradGuard no_grad;
-  std::vector<torch::Tensor> to(world.size()), from(world.size());
-  torch::Tensor host = torch::empty(own.sizes(), torch::kFloat32);
-  from[0] = host;
-  if (world.is_rank_zero()) {
-    for (int64_t r = 0; r < world.size(); ++r) to[r] = part(whole, shards.of(r));
-  }
-  exchange(world, to, from);
-  own.copy_(host);
 }
 
 }  // namespace attn

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "kernels/libtorch.h"
-#include "kernels/precision.h"
 #include "train/parallel/communicator.h"
 #include "train/parallel/shards.h"
 
@@ -16,21 +15,24 @@ namespace attn {
 /// tree_sum over the ranks, on any network and with any library.
 class GradientSum {
  public:
-  /// `wire`: the type in which gradients are sent.
-  GradientSum(Communicator& world, int64_t floats, Precision wire);
+  GradientSum(Communicator& world, int64_t floats)
+      : world_(world),
+        memory_(world.reaches_device() ? MessageMemory::device : MessageMemory::host),
+        floats_(floats) {}
 
   /// Leaves the sum over all processes in this process's shard of `gradients`; the other shards of
   /// the buffer are unchanged.
   void reduce(const torch::Tensor& gradients);
-  /// Gives every process the reduced gradients of all shards. With bf16 on the wire they are
-  /// rounded in the owner's buffer, too: all processes have the same.
-  void gather_gradients(const torch::Tensor& gradients);
-  /// Gives every process the shards of all, in fp32.
+  /// Gives every process the shards of all.
   void gather(const torch::Tensor& flat);
 
-  const Shards& shards() const { return shards_; }
+  /// The first process's copy of a buffer whose shards lie with the processes: [P] on the host; the
+  /// others get an undefined tensor. `own`: this process's shard; itself for a single process.
+  torch::Tensor gather_to_first(const torch::Tensor& own) const;
+
+  FlatRange shard(int64_t rank) const { return shard_of(floats_, rank, world_.size()); }
   /// This process's shard.
-  FlatRange own() const { return shards_.of(world_.rank()); }
+  FlatRange own() const { return shard(world_.rank()); }
 
  private:
   // The buffer, or its copy on the host if only that can be exchanged.
@@ -38,9 +40,8 @@ class GradientSum {
 
   Communicator& world_;
   MessageMemory memory_;
-  Shards shards_;
-  Precision wire_;
-  torch::Tensor received_;  // [n, own shard] in the type of the wire
+  int64_t floats_;
+  torch::Tensor received_;  // [n, own shard]
 };
 
 /// Sums of the squares of the blocks of kNormBlock floats of [N], in float64: on a CPU the same
@@ -49,13 +50,5 @@ torch::Tensor block_squares(const torch::Tensor& flat);
 
 /// Overwrites a contiguous tensor in all processes with that of the first.
 void broadcast(Communicator& world, const torch::Tensor& tensor);
-
-/// The first process's copy of a buffer whose shards lie with the processes: [P] on the host; the
-/// others get an undefined tensor. `own`: this process's shard. `own` itself for a single process.
-torch::Tensor gather_to_first(Communicator& world, const Shards& shards, const torch::Tensor& own);
-
-/// The counterpart: gives every process its shard of the first's `whole` ([P] on the host).
-void scatter_from_first(Communicator& world, const Shards& shards, const torch::Tensor& whole,
-                        const torch::Tensor& own);
 
 }  // namespace attn

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/format.h"
 #include "train/parallel/communicator.h"
@@ -37,16 +38,25 @@ class Heartbeat {
   std::jthread thread_;
 };
 
-/// The seconds without a message or heartbeat from a process that is awaited.
+/// For how long processes that are awaited have been silent.
 class Silence {
  public:
-  void broken() { seconds_ = 0.0; }
-  /// Adds those since the last look. Of a longer pause one second counts: this process was
-  /// suspended itself. Throws CommunicationError, naming `peer`, once there are more than
-  /// `timeout`.
-  void last(double seconds, int64_t peer, double timeout) {
-    seconds_ += std::min(seconds, 1.0);
-    if (seconds_ <= timeout) return;
+  explicit Silence(int64_t processes) : heard_(static_cast<size_t>(processes), 0.0) {}
+
+  /// A message or heartbeat from a process.
+  void heard(int64_t peer) { heard_[static_cast<size_t>(peer)] = waited_; }
+  /// Counts the time since the last look. Of a longer pause one second counts: this process was
+  /// suspended itself.
+  void look() {
+    waited_ += std::min(unseen(), 1.0);
+    looked_ = Clock::now();
+  }
+  /// Seconds since the last look.
+  double unseen() const { return std::chrono::duration<double>(Clock::now() - looked_).count(); }
+  double waited() const { return waited_; }
+  /// Throws CommunicationError, naming `peer`, if it has been silent for more than `timeout`.
+  void require(int64_t peer, double timeout) const {
+    if (waited_ - heard_[static_cast<size_t>(peer)] <= timeout) return;
     throw CommunicationError(
         format("process %lld has not responded for %.0f s (runtime.timeout): it is hanging or was "
                "stopped; resume with --resume",
@@ -54,7 +64,10 @@ class Silence {
   }
 
  private:
-  double seconds_ = 0.0;
+  using Clock = std::chrono::steady_clock;
+  double waited_ = 0.0;
+  std::vector<double> heard_;  // what waited_ was then
+  Clock::time_point looked_ = Clock::now();
 };
 
 }  // namespace attn

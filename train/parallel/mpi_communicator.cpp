@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <optional>
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -16,9 +15,8 @@
 namespace attn {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kData = 0, kBeat = 1;  // tags
+constexpr std::byte kSign{1};
 // MPI counts with int; longer messages are sent in pieces.
 constexpr size_t kMaxPiece = size_t{1} << 30;
 
@@ -30,20 +28,12 @@ void check(int code) {
   throw CommunicationError("MPI: " + std::string(text, static_cast<size_t>(length)));
 }
 
-// Larger messages are moved by many calls of MPI: only once the other process is there, and then
-// with brief pauses.
-constexpr size_t kSmall = 1 << 16;
-
 // Pauses that grow with the seconds that a message is awaited: at first this process only offers
 // its core to others; a wait for an evaluation takes next to no time of it. Brief ones stay so.
 void pause(double waited, bool brief) {
   if (waited < 2e-4) return std::this_thread::yield();
   // Not yield(): on a machine with other work that gives up a whole time slice.
   std::this_thread::sleep_for(std::chrono::microseconds(brief || waited < 0.1 ? 20 : 2000));
-}
-
-double seconds_between(Clock::time_point begin, Clock::time_point end) {
-  return std::chrono::duration<double>(end - begin).count();
 }
 
 class MpiCommunicator : public Communicator {
@@ -58,7 +48,6 @@ class MpiCommunicator : public Communicator {
     check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
     check(MPI_Comm_rank(comm_, &rank_));
     check(MPI_Comm_size(comm_, &size_));
-    silent_.resize(static_cast<size_t>(size_));
     if (size_ > 1) heartbeat_.emplace(*this, [this] { beat(); });
   }
 
@@ -88,20 +77,13 @@ class MpiCommunicator : public Communicator {
                    MessageMemory /*memory*/) override {
     std::unique_lock<std::mutex> paused;
     if (heartbeat_) paused = heartbeat_->pause();
-    std::vector<ConstBytes> ready_to(to.size());
-    std::vector<Bytes> ready_from(to.size());
-    static std::byte sign{1};
-    std::vector<std::byte> heard(to.size());  // one for each receive
-    bool large = false;
-    for (size_t r = 0; r < to.size(); ++r) {
-      if (static_cast<int>(r) == rank_ || std::max(to[r].size(), from[r].size()) <= kSmall)
-        continue;
-      ready_to[r] = ConstBytes(&sign, 1);
-      ready_from[r] = Bytes(&heard[r], 1);
-      large = true;
-    }
-    if (large) transfer(ready_to, ready_from, false);
-    transfer(to, from, large);
+    // MPI moves a large message by many calls: only once all processes are there, with brief
+    // pauses.
+    std::vector<std::byte> signs(to.size());
+    std::vector<Bytes> ready;
+    for (std::byte& sign : signs) ready.emplace_back(&sign, 1);
+    transfer(std::vector<ConstBytes>(to.size(), ConstBytes(&kSign, 1)), ready, false);
+    transfer(to, from, true);
     std::copy(to[rank_].begin(), to[rank_].end(), from[rank_].begin());
   }
 
@@ -134,23 +116,19 @@ class MpiCommunicator : public Communicator {
   }
 
   void wait(Pending& pending, bool brief_pauses) {
-    std::fill(silent_.begin(), silent_.end(), Silence());
+    silence_ = Silence(size_);
     std::vector<int> done(pending.requests.size());
-    const Clock::time_point begin = Clock::now();
-    for (Clock::time_point looked = begin;; pause(seconds_between(begin, looked), brief_pauses)) {
+    for (;; pause(silence_.waited(), brief_pauses)) {
       int count = 0;
       check(MPI_Testsome(static_cast<int>(pending.requests.size()), pending.requests.data(), &count,
                          done.data(), MPI_STATUSES_IGNORE));
       if (count == MPI_UNDEFINED) return;  // none is left
-      for (int i = 0; i < count; ++i) silent_[pending.peers[done[i]]].broken();
+      silence_.look();
+      for (int i = 0; i < count; ++i) silence_.heard(pending.peers[done[i]]);
       hear_beats();
-      const Clock::time_point now = Clock::now();
-      const double seconds = seconds_between(std::exchange(looked, now), now);
-      std::set<int> awaited;
       for (size_t i = 0; i < pending.requests.size(); ++i) {
-        if (pending.requests[i] != MPI_REQUEST_NULL) awaited.insert(pending.peers[i]);
+        if (pending.requests[i] != MPI_REQUEST_NULL) silence_.require(pending.peers[i], timeout());
       }
-      for (const int peer : awaited) silent_[peer].last(seconds, peer, timeout());
     }
   }
 
@@ -162,17 +140,16 @@ class MpiCommunicator : public Communicator {
       if (there == 0) return;
       char beat = 0;
       check(MPI_Recv(&beat, 1, MPI_BYTE, status.MPI_SOURCE, kBeat, comm_, MPI_STATUS_IGNORE));
-      silent_[status.MPI_SOURCE].broken();
+      silence_.heard(status.MPI_SOURCE);
     }
   }
 
   // In a thread of its own, while the main thread makes no call of MPI.
   void beat() {
-    static const char sign = 1;
     for (int peer = 0; peer < size_; ++peer) {
       if (peer == rank_) continue;
       MPI_Request request = MPI_REQUEST_NULL;
-      if (MPI_Isend(&sign, 1, MPI_BYTE, peer, kBeat, comm_, &request) == MPI_SUCCESS) {
+      if (MPI_Isend(&kSign, 1, MPI_BYTE, peer, kBeat, comm_, &request) == MPI_SUCCESS) {
         MPI_Request_free(&request);
       }
     }
@@ -182,7 +159,7 @@ class MpiCommunicator : public Communicator {
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
-  std::vector<Silence> silent_;  // by rank
+  Silence silence_{0};
   std::optional<Heartbeat> heartbeat_;
 };
 

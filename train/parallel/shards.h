@@ -27,24 +27,13 @@ struct FlatRange {
   bool operator==(const FlatRange&) const = default;
 };
 
-/// Divides a flat buffer among processes: each one adds its shard of all gradients and, with
+/// The shard of a process of a flat buffer: it adds this part of all gradients and, with
 /// runtime.shard_optimizer, updates it. Shards begin at multiples of kNormBlock; the last ones may
 /// be shorter, or empty.
-class Shards {
- public:
-  Shards(int64_t floats, int64_t processes) : floats_(floats) {
-    const int64_t blocks = (floats + kNormBlock - 1) / kNormBlock;
-    each_ = (blocks + processes - 1) / processes * kNormBlock;
-  }
-
-  FlatRange of(int64_t rank) const {
-    return {std::min(rank * each_, floats_), std::min((rank + 1) * each_, floats_)};
-  }
-  int64_t floats() const { return floats_; }
-
- private:
-  int64_t floats_;
-  int64_t each_;
-};
+inline FlatRange shard_of(int64_t floats, int64_t rank, int64_t processes) {
+  const int64_t blocks = (floats + kNormBlock - 1) / kNormBlock,
+                each = (blocks + processes - 1) / processes * kNormBlock;
+  return {std::min(rank * each, floats), std::min((rank + 1) * each, floats)};
+}
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-#include "train/parallel/store_communicator.h"
+#include "train/parallel/communicator.h"
 
 #include <c10/util/Logging.h>
 
@@ -15,14 +15,8 @@
 namespace attn {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr size_t kMaxPiece = size_t{1} << 22;  // a store refuses values of 8 MiB
 constexpr double kLook = 0.1;                  // seconds between two looks at a heartbeat
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 // Calls `work`; what the store throws becomes a CommunicationError.
 template <class Work>
@@ -96,21 +90,15 @@ class StoreCommunicator : public Communicator {
   }
 
   void wait_for(const std::string& name, int64_t sender) {
-    const auto begin = Clock::now();
-    auto looked = begin;
     int64_t beats = 0;
-    Silence silence;
+    Silence silence(size_);
     while (!store_->check({name})) {
-      std::this_thread::sleep_for(
-          std::chrono::microseconds(seconds_since(begin) < kLook ? 50 : 2000));
-      const double since = seconds_since(looked);
-      if (since < kLook) continue;
-      looked = Clock::now();
+      std::this_thread::sleep_for(std::chrono::microseconds(silence.waited() == 0.0 ? 50 : 2000));
+      if (silence.unseen() < kLook) continue;
+      silence.look();
       const int64_t now = store_->add(beat_key(sender), 0);
-      if (std::exchange(beats, now) != now)
-        silence.broken();
-      else
-        silence.last(since, sender, timeout());
+      if (std::exchange(beats, now) != now) silence.heard(sender);
+      silence.require(sender, timeout());
     }
   }
 

@@ -1,5 +1,5 @@
 // Communication over a store and over NCCL.
-#include "train/parallel/store_communicator.h"
+#include "train/parallel/communicator.h"
 
 #include <dlfcn.h>
 

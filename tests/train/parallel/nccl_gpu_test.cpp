@@ -11,8 +11,8 @@
 #include "tests/support/copying_task.h"
 #include "tests/support/skip.h"
 #include "tests/support/temporary_directory.h"
+#include "train/parallel/communicator.h"
 #include "train/parallel/nccl_communicator.h"
-#include "train/parallel/store_communicator.h"
 
 using namespace attn;
 
