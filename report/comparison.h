@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "report/joint_bootstrap.h"
 #include "report/results.h"
 #include "report/seed_tests.h"
 

@@ -1,6 +1,3 @@
-#include "app/experiment/train.h"
-#include "app/experiment/test_ledger.h"
-
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -10,6 +7,7 @@
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/test_ledger.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/exit.h"
 #include "app/machine/processes.h"

@@ -273,26 +273,11 @@ bool TrainingRun::deciding_text_changed() {
 }
 
 void TrainingRun::record_changes() {
-  Json run = newest_ ? read_run_file(directory_) : Json::object();
-  if (run.empty()) return;
-  const Json former = run.value(kChanges, Json::array());
-  Json kept = Json::array();
-  for (const Json& change : former) {
-    if (step_of(change) < step()) kept.push_back(change);
-  }
-  kept.insert(kept.end(), changes_.begin(), changes_.end());
-  if (kept == former) return;
-  run[kChanges] = kept;
-  write_file_atomically(directory_.run_file(), run.dump(2) + "\n");
   for (const Json& change : changes_) {
-    const std::string option = change["option"], before = change["before"].dump(),
-                      after = change["after"].dump();
-    metrics_->write("change", {{"step", step()},
-                               {"option", option},
-                               {"before", change["before"].get<double>()},
-                               {"after", change["after"].get<double>()}});
-    progress_->log(format("%s is %s from step %lld on, was %s", option.c_str(), after.c_str(),
-                          static_cast<long long>(step()), before.c_str()));
+    metrics_->write("change", change);
+    progress_->log(format("%s is %s from step %lld on, was %s",
+                          std::string(change["option"]).c_str(), change["after"].dump().c_str(),
+                          static_cast<long long>(step()), change["before"].dump().c_str()));
   }
 }
 

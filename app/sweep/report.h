@@ -51,14 +51,11 @@ void note_ineffective(SweepResults& out, std::span<const Experiment> experiments
 /// those trained by different commits.
 void note_builds(SweepResults& out);
 
-/// Reads the plan of a sweep (sweep.json) and the existing runs, finished or not, or a single run
-/// as one row. Omits, with a note, runs whose config differs from their row or that have a damaged
-/// file. Throws DataError if it is neither.
-SweepResults collect_results(const std::filesystem::path& directory);
-
 /// Results and comparisons of a sweep, or of a run.
 struct Report {
-  /// Throws ConfigError or DataError.
+  /// Reads the plan of a sweep (sweep.json) and the existing runs, finished or not, or a single run
+  /// as one row. Omits, with a note, runs whose config differs from their row or that have a
+  /// damaged file. Throws ConfigError, and DataError if it is neither.
   explicit Report(const std::filesystem::path& directory);
 
   /// Writes report.md, rows.csv, runs.csv, curves.csv, table.tex and report.json, from which

@@ -39,7 +39,6 @@ void read_facts(const Json& facts, RunRecord& record) {
   // Without a vocabulary of its own the target has the source's.
   if (record.target_vocabulary.empty()) record.target_vocabulary = text(texts, "source_model");
   record.commit = text(facts, "commit");
-  record.changes = changes_of(facts);
   for (const char* key :
        {"version", "commit", "libtorch", "data_key", "pairs", "processor", "instructions",
         kPrecision, "threads", "memory", "device", "gpu", "started"}) {
@@ -150,6 +149,14 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& row, RunRe
       record.losses.push_back(number_at(line, "loss").value_or(0.0));
       if (ppl) record.curve.push_back({at, kTrainingCurve, kCheckpoint, "ppl", *ppl});
       continue;
+    }
+    if (kind == "change") {  // again by each resume from this step
+      const std::string change = line.value("option", "") + " " +
+                                 line.value("after", Json()).dump() + " from step " +
+                                 std::to_string(at);
+      if (record.changes.find(change) == std::string::npos) {
+        record.changes += (record.changes.empty() ? "" : ", ") + change;
+      }
     }
     if (kind == "eval" && ppl && evaluator == out_.evaluators[Metric::loss]) {
       record.losses.push_back(*ppl);

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "eval/metrics/bleu.h"
-#include "report/joint_bootstrap.h"
 #include "tests/report/normal_draws.h"
 #include "tests/report/sweeps.h"
 #include "tests/support/catch.h"
