@@ -37,11 +37,11 @@ SystemStatistics sentences_of(const RowRecord& row) {
   return system;
 }
 
-Verdict judge(const Difference& difference) {
-  if (!difference.ours || !difference.paper || *difference.paper == 0.0) return Verdict::none;
-  if (!difference.significant) return Verdict::unclear;
+std::string verdict_of(const Difference& difference) {
+  if (!difference.ours || !difference.paper || *difference.paper == 0.0) return "";
+  if (!difference.significant) return "inconclusive";
   const bool same = std::signbit(*difference.ours) == std::signbit(*difference.paper);
-  return same ? Verdict::agrees : Verdict::disagrees;
+  return same ? "agrees" : "disagrees";
 }
 
 // For each row the first one with a mean that trains the same weights: itself, if there is none.
@@ -155,7 +155,7 @@ std::vector<RowComparison> compare(const SweepResults& results) {
       difference.significant = difference.ours && difference.p_value &&
                                *difference.p_value < kSignificance &&
                                prints_a_difference(*difference.ours);
-      difference.verdict = judge(difference);
+      difference.verdict = verdict_of(difference);
     }
   }
   return out;

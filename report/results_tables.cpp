@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cmath>
+#include <functional>
 
 #include "base/format.h"
 #include "report/tables.h"
@@ -66,13 +66,6 @@ std::vector<MetricFacts> evaluated(const SweepResults& results) {
   std::erase_if(metrics,
                 [&](const auto& facts) { return results.evaluators[facts.metric].empty(); });
   return metrics;
-}
-
-// In the order of Verdict.
-constexpr const char* kVerdictWords[] = {"", "agrees", "disagrees", "inconclusive"};
-
-std::string verdict_word(const Difference& difference) {
-  return kVerdictWords[static_cast<size_t>(difference.verdict)];
 }
 
 std::string interval_text(const Interval& interval) {
@@ -192,7 +185,7 @@ struct RowsTable {
     add_metric(facts, "_paper_difference", " paper Δ", [&](const Difference& of) {
       return if_any(of.paper, [&](double v) { return signed_text(v, facts.paper_decimals); });
     });
-    add_metric(facts, "_verdict", " sign", verdict_word, true);
+    add_metric(facts, "_verdict", " sign", std::mem_fn(&Difference::verdict), true);
   }
 
   Table rounded(bool for_paper) {
@@ -243,7 +236,7 @@ struct RowsTable {
     add_metric(facts, "_paper_difference", "", [&](const Difference& of) {
       return if_any(of.paper, [&](double v) { return format("%.*f", facts.paper_decimals, v); });
     });
-    add_metric(facts, "_verdict", "", verdict_word);
+    add_metric(facts, "_verdict", "", std::mem_fn(&Difference::verdict));
   }
 };
 

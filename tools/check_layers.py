@@ -63,8 +63,8 @@ BUDGETS = {
     "data": 6079,
     "train": 4641,
     "eval": 6913,
-    "report": 1904,
-    "app": 10293,
+    "report": 1890,
+    "app": 10236,
     "tests": 18459,
     "run": 216,
 }

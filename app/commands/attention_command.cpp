@@ -1,11 +1,8 @@
 #include "app/commands/commands.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"

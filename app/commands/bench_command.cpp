@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/experiment.h"

@@ -3,7 +3,6 @@
 
 #include <iostream>
 #include <memory>
-#include <vector>
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"

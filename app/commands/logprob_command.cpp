@@ -5,8 +5,6 @@
 #include <cmath>
 #include <iostream>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"

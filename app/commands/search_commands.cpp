@@ -3,15 +3,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"

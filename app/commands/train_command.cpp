@@ -2,7 +2,6 @@
 
 #include <iostream>
 #include <memory>
-#include <string>
 
 #include "app/experiment/experiment.h"
 #include "app/experiment/training_run.h"

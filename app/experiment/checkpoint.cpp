@@ -116,17 +116,11 @@ LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
 
 // "attention: attention (model/transformer/attention.cpp:17)" for each path that is off.
 std::string edited_text() {
-  std::string text;
+  std::vector<std::string> paths;
   for (const FastPath path : paths_run_as_read()) {
-    text += text.empty() ? "" : "; ";
-    text += std::string(enum_name(path)) + ": ";
-    const char* separator = "";
-    for (const std::string& formula : edited_formulas(path)) {
-      text += separator + formula;
-      separator = ", ";
-    }
+    paths.push_back(std::string(enum_name(path)) + ": " + joined(edited_formulas(path), ", "));
   }
-  return text;
+  return joined(paths, "; ");
 }
 
 // The pieces and their order; the segmentation of the first run's tokenizer is used for all.

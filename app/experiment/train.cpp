@@ -1,11 +1,7 @@
 #include <iostream>
-#include <memory>
-#include <optional>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/process_group.h"
 #include "app/experiment/resume.h"
-#include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/test_ledger.h"
 #include "app/experiment/training_run.h"

@@ -5,11 +5,9 @@
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/training_run.h"
-#include "app/machine/device.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -21,7 +19,6 @@
 #include "eval/tasks/make_evaluator.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
-#include "train/checkpoint_store.h"
 
 namespace attn {
 namespace fs = std::filesystem;
@@ -138,13 +135,12 @@ void TrainingRun::make_trainer() {
     save_description(directory_, experiment_, tokenizers_);
   }
   const double z = experiment_.data.word_dropout;
-  const auto word_dropout = [&] {
-    return z > 0 ? std::make_shared<const WordDropout>(*tokenizers_.source, z) : nullptr;
-  };
+  const auto word_dropout =
+      z > 0 ? std::make_shared<const WordDropout>(*tokenizers_.source, z) : nullptr;
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
                               .seed = static_cast<uint64_t>(experiment_.seed),
-                              .word_dropout = word_dropout()});
+                              .word_dropout = word_dropout});
   ClassRule classes = class_rule(experiment_.data.batch_tokens, model_->max_length().value_or(0));
   // A resumed run pads as it did before: padding decides how results are rounded.
   if (newest_) classes.row_step = recorded(directory_, kRowStep).value_or(classes.row_step);

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "app/sweep/plan.h"
 #include "model/size.h"

@@ -31,8 +31,9 @@ class RunReader {
   int64_t read_curves(const std::filesystem::path& run, const Experiment& row, RunRecord& record);
   void read_scores(const std::filesystem::path& run, const Experiment& experiment,
                    const RunResult& result, RunRecord& record);
-  void read_sentences(const std::filesystem::path& run, const Experiment& experiment,
-                      const EvaluatorResult& result, double score, RunRecord& record);
+  void read_sentences(const std::filesystem::path& run, const DataConfig& data,
+                      const EvaluatorConfig& evaluator, const EvaluatorResult& result, double score,
+                      RunRecord& record);
 
   SweepResults& out_;
   std::map<std::string, TestScorings> tests_;  // by text key

@@ -15,7 +15,6 @@
 #include "app/machine/version.h"
 #include "app/sweep/mps.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/format.h"
 
 namespace attn {
@@ -185,7 +184,7 @@ class Sweep {
   void start(Slot& slot) {
     const PlannedRun& run = plan_.runs[slot.run];
     try {
-      slot.log_begin = fs::exists(run.log()) ? fs::file_size(run.log()) : 0;
+      slot.log_begin = fs::is_regular_file(run.log()) ? fs::file_size(run.log()) : 0;
       ProcessRequest request = training(run, &slot - slots_.data(), machine_, launcher_);
       slot.mps = mps_ && !mps_->environment().empty() && !without_mps_.contains(slot.run);
       if (slot.mps) request.environment.merge(std::map(mps_->environment()));

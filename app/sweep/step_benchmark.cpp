@@ -12,7 +12,6 @@
 #include <map>
 #include <memory>
 #include <numbers>
-#include <optional>
 #include <ranges>
 #include <set>
 #include <string>
@@ -30,7 +29,6 @@
 #include "data/source_features.h"
 #include "kernels/cuda/gpu_kernels.h"
 #include "kernels/fast_path.h"
-#include "model/size.h"
 #include "train/trainer.h"
 
 namespace attn {
