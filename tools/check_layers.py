@@ -63,8 +63,8 @@ BUDGETS = {
     "data": 6079,
     "train": 4641,
     "eval": 6913,
-    "report": 1890,
-    "app": 10236,
+    "report": 1883,
+    "app": 10180,
     "tests": 18459,
     "run": 216,
 }

@@ -120,7 +120,7 @@ Json measure_search(Translator& translator, std::span<const std::string> lines, 
 }
 
 void bench_search(const SearchArguments& options, torch::Device device) {
-  LoadedModel loaded = load_model_to_search(options.file, device, options.assignments);
+  LoadedModel loaded = load_model(options.file, device, options.assignments);
   const std::vector<std::string> lines = read_lines(options.text);
   if (lines.empty()) throw DataError(options.text.string() + ": empty file; nothing to translate");
   Translator translator(*loaded.model, loaded.tokenizers, loaded.experiment.search);

@@ -132,7 +132,7 @@ void add_scores(Json& report, LoadedModel& loaded, const std::vector<HeadStatist
 }
 
 void heads(const HeadsOptions& options, const Context& context) {
-  LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
+  LoadedModel loaded = load_model(options.run, context.device, options.assignments);
   all_heads(*loaded.model);  // reports another architecture before any file is read
   const bool scores = options.prune || options.ablate;
   if (scores && loaded.experiment.data.task != Task::translation) {

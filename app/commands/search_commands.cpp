@@ -77,8 +77,7 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
 // Loads the models for search, with the tag of the sentences. Throws ConfigError for models of a
 // different task.
 LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context) {
-  LoadedEnsemble loaded =
-      load_ensemble(flags.runs, context.device, flags.assignments(), load_model_to_search);
+  LoadedEnsemble loaded = load_ensemble(flags.runs, context.device, flags.assignments());
   if (loaded.experiment().data.task != task) {
     throw ConfigError(flags.runs.front().string() +
                       (task == Task::translation

@@ -78,7 +78,7 @@ class TrainingRun {
   void load_data();
   std::filesystem::path cache() const;
   void restore(const OptimizerState& whole);
-  bool deciding_text_changed();
+  bool deciding_changed(const Experiment& before) const;
   /// Whether training is finished and its result is written.
   bool has_result() const;
   void update_config();

@@ -236,13 +236,11 @@ void TrainingRun::restore(const OptimizerState& whole) {
   }
   stream_->restore(state.stream);
   // The checkpoint's config, not the run's, which an interrupted resume may have changed.
-  const bool same_metric = deciding_config(before) == deciding_config(experiment_);
-  if (!same_metric) {
+  if (deciding_changed(before)) {
     progress_->log(
-        "the evaluator that selects the best checkpoint has changed: it is selected again");
-  }
-  if (!same_metric || deciding_text_changed()) {
-    state.best_step = state.without_better = 0;  // the best was selected by a different metric
+        "the evaluator that selects the best checkpoint, or its text, has changed: the "
+        "best is selected again");
+    state.best_step = state.without_better = 0;
   } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
     mark_best(directory_.checkpoints(), last->step,
@@ -251,21 +249,19 @@ void TrainingRun::restore(const OptimizerState& whole) {
   progress_->log("resuming from " + last->path.string());
 }
 
-// Whether the text of the evaluator that selects the best checkpoint is another than before.
-bool TrainingRun::deciding_text_changed() {
+// Whether the evaluator that selects the best checkpoint, or its text, is another than before.
+bool TrainingRun::deciding_changed(const Experiment& before) const {
   const EvaluatorConfig* deciding = deciding_evaluator(experiment_.eval);
+  if (deciding_config(before) != deciding_config(experiment_)) return true;
   if (deciding == nullptr) return false;
-  const std::string& name = deciding->name;
-  std::string before;
+  std::string text;
   for (const Json& record : read_metrics(directory_)) {
-    const bool same = record.value("kind", "") == "eval" && record.value("name", "") == name;
-    if (same) before = record.value("text", "");
+    const bool same =
+        record.value("kind", "") == "eval" && record.value("name", "") == deciding->name;
+    if (same) text = record.value("text", "");
   }
   const auto index = static_cast<size_t>(deciding - experiment_.eval.data());
-  if (before.empty() || before == evaluators_[index]->text_key()) return false;
-  progress_->log("the text of evaluator " + name +
-                 " has changed: the best checkpoint is selected again");
-  return true;
+  return !text.empty() && text != evaluators_[index]->text_key();
 }
 
 void TrainingRun::record_changes() {

@@ -4,7 +4,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -14,6 +13,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/format.h"
 
 namespace attn {
 namespace {
@@ -26,22 +26,15 @@ ProcessEnd end_of(int status) {
 }  // namespace
 
 std::string shell_quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
+  std::string out = text;
+  replace_all(out, "'", "'\\''");
+  return "'" + out + "'";
 }
 
 std::string shell_word(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](const char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           std::string_view("_-+=.,:/@%").find(c) != std::string_view::npos;
-  });
+  constexpr const char* kPlain =
+      "_-+=.,:/@%0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const bool plain = text.find_first_not_of(kPlain) == text.npos;
   return plain && !text.empty() ? text : shell_quoted(text);
 }
 

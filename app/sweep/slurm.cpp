@@ -5,6 +5,7 @@
 #include "app/sweep/runner.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 
 namespace attn {
 namespace {
@@ -151,9 +152,7 @@ std::string submit_to_slurm(const SweepPlan& plan, const std::string& device,
   if (code == 127) {
     throw DataError("sbatch not found; submit " + script.string() + " on a machine with Slurm");
   }
-  for (size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
-    text.replace(end, 1, "; ");
-  }
+  replace_all(text, "\n", "; ");
   // sbatch starts its own lines with its name.
   const std::string where = text.starts_with("sbatch: ") ? "" : "sbatch: ";
   if (code != 0) throw DataError(where + text + " (script: " + script.string() + ")");

@@ -225,7 +225,7 @@ class EndToEnd(ProgramTest):
         self.assertNotIn("selected again", self.attn("train", "judge", "--resume", "--set", "train.steps=40").stderr)
         for suffix, lines in texts.items():
             self.write(f"judged/valid.{suffix}", "".join(lines[9:]))
-        self.assertIn("the text of evaluator valid has changed",
+        self.assertIn("the best checkpoint, or its text, has changed",
                       self.attn("train", "judge", "--resume", "--set", "train.steps=60").stderr)
         self.assertEqual((self.path / "judge/checkpoints/best").read_text()[5:13], "00000060")
 
@@ -353,7 +353,7 @@ class EndToEnd(ProgramTest):
         before = self.files("whole")
         cases = [("config small.json --set heads=3", ["did you mean model.heads?"]),
                  (["config", "--set", b"about=\xff"], ["UTF-8"]), (["config", "small.json", "--set", "model.norm=a\nb"], ["a\\nb"]),
-                 ("translate whole --set model.heads=3", ["options of search and runtime"]),
+                 ("translate whole --set model.heads=3", ["only options of search, runtime"]),
                  ("translate whole --chunk-size 0", ["--chunk-size"]),
                  ("translate whole --nbest-list --scores", ["--nbest-list", "--scores"]),
                  ("translate whole --set known_tags=1", ["search.known_tags", "data.task=parsing"]),
