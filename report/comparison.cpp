@@ -44,28 +44,19 @@ std::string verdict_of(const Difference& difference) {
   return same ? "agrees" : "disagrees";
 }
 
-// For each row the first one with a mean that trains the same weights: itself, if there is none.
-std::vector<size_t> equivalents_of(const SweepResults& results,
-                                   std::span<const std::optional<SeedMean>> means) {
-  std::map<size_t, size_t> first;  // by the row that SweepResults names
-  std::vector<size_t> first_equivalent(means.size());
-  for (size_t i = 0; i < means.size(); ++i) {
-    const size_t named = results.rows[i].equivalent_row.value_or(i);
-    first_equivalent[i] = means[i] ? first.emplace(named, i).first->second : i;
-  }
-  return first_equivalent;
-}
-
 // Differences from the baselines and their tests over seeds, without Holm's correction.
 void add_differences(const SweepResults& results, Metric metric, std::vector<RowComparison>& out) {
   std::vector<std::optional<SeedMean>> means;
-  std::vector<size_t> baselines;
+  // For each row the first one with a mean that trains the same weights, else the row itself.
+  std::vector<size_t> baselines, first_equivalent;
+  std::map<size_t, size_t> first;  // by the row that SweepResults names
   for (size_t i = 0; i < out.size(); ++i) {
-    const bool comparable = !results.rows[i].incomparable[metric];
-    means.push_back(comparable ? out[i].means[metric] : std::nullopt);
-    baselines.push_back(results.rows[i].baseline);
+    const RowRecord& row = results.rows[i];
+    means.push_back(row.incomparable[metric] ? std::nullopt : out[i].means[metric]);
+    baselines.push_back(row.baseline);
+    const size_t named = row.equivalent_row.value_or(i);
+    first_equivalent.push_back(means[i] ? first.emplace(named, i).first->second : i);
   }
-  const std::vector<size_t> first_equivalent = equivalents_of(results, means);
   const std::vector<RowTest> tests = test_rows(means, baselines, first_equivalent);
   for (size_t i = 0; i < out.size(); ++i) {
     Difference& difference = out[i].differences[metric];

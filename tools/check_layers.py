@@ -63,7 +63,7 @@ BUDGETS = {
     "data": 6079,
     "train": 4641,
     "eval": 6913,
-    "report": 1883,
+    "report": 1874,
     "app": 10180,
     "tests": 18459,
     "run": 216,
