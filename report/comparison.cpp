@@ -37,35 +37,26 @@ SystemStatistics sentences_of(const RowRecord& row) {
   return system;
 }
 
-Verdict judge(const Difference& difference) {
-  if (!difference.ours || !difference.paper || *difference.paper == 0.0) return Verdict::none;
-  if (!difference.significant) return Verdict::unclear;
+std::string verdict_of(const Difference& difference) {
+  if (!difference.ours || !difference.paper || *difference.paper == 0.0) return "";
+  if (!difference.significant) return "inconclusive";
   const bool same = std::signbit(*difference.ours) == std::signbit(*difference.paper);
-  return same ? Verdict::agrees : Verdict::disagrees;
-}
-
-// For each row the first one with a mean that trains the same weights: itself, if there is none.
-std::vector<size_t> equivalents_of(const SweepResults& results,
-                                   std::span<const std::optional<SeedMean>> means) {
-  std::map<size_t, size_t> first;  // by the row that SweepResults names
-  std::vector<size_t> first_equivalent(means.size());
-  for (size_t i = 0; i < means.size(); ++i) {
-    const size_t named = results.rows[i].equivalent_row.value_or(i);
-    first_equivalent[i] = means[i] ? first.emplace(named, i).first->second : i;
-  }
-  return first_equivalent;
+  return same ? "agrees" : "disagrees";
 }
 
 // Differences from the baselines and their tests over seeds, without Holm's correction.
 void add_differences(const SweepResults& results, Metric metric, std::vector<RowComparison>& out) {
   std::vector<std::optional<SeedMean>> means;
-  std::vector<size_t> baselines;
+  // For each row the first one with a mean that trains the same weights, else the row itself.
+  std::vector<size_t> baselines, first_equivalent;
+  std::map<size_t, size_t> first;  // by the row that SweepResults names
   for (size_t i = 0; i < out.size(); ++i) {
-    const bool comparable = !results.rows[i].incomparable[metric];
-    means.push_back(comparable ? out[i].means[metric] : std::nullopt);
-    baselines.push_back(results.rows[i].baseline);
+    const RowRecord& row = results.rows[i];
+    means.push_back(row.incomparable[metric] ? std::nullopt : out[i].means[metric]);
+    baselines.push_back(row.baseline);
+    const size_t named = row.equivalent_row.value_or(i);
+    first_equivalent.push_back(means[i] ? first.emplace(named, i).first->second : i);
   }
-  const std::vector<size_t> first_equivalent = equivalents_of(results, means);
   const std::vector<RowTest> tests = test_rows(means, baselines, first_equivalent);
   for (size_t i = 0; i < out.size(); ++i) {
     Difference& difference = out[i].differences[metric];
@@ -155,7 +146,7 @@ std::vector<RowComparison> compare(const SweepResults& results) {
       difference.significant = difference.ours && difference.p_value &&
                                *difference.p_value < kSignificance &&
                                prints_a_difference(*difference.ours);
-      difference.verdict = judge(difference);
+      difference.verdict = verdict_of(difference);
     }
   }
   return out;

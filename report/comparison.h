@@ -5,19 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "report/joint_bootstrap.h"
 #include "report/results.h"
 #include "report/seed_tests.h"
 
 namespace attn {
-
-/// A difference from the baseline compared with the paper's.
-enum class Verdict {
-  none,       ///< nothing to compare: the first row, or no result or difference in the paper
-  agrees,     ///< significant, with the paper's sign
-  disagrees,  ///< significant, with the opposite sign
-  unclear     ///< not significant
-};
 
 struct Difference {
   std::optional<double> ours;            ///< row - baseline
@@ -29,7 +20,9 @@ struct Difference {
   std::optional<JointDifference> joint;  ///< bootstrap over sentences and seeds
   std::optional<double> p_value;         ///< see compare()
   bool significant = false;              ///< see compare()
-  Verdict verdict = Verdict::none;
+  /// Its sign compared with the paper's: "agrees" or "disagrees" if significant, "inconclusive" if
+  /// not; empty for the first row, and without a result or a difference in the paper.
+  std::string verdict;
 
   /// 95 %, over seeds; without a test over seeds, over sentences.
   std::optional<Interval> interval() const {

@@ -1,9 +1,8 @@
-#include "report/joint_bootstrap.h"
-
 #include <algorithm>
 
 #include "base/error.h"
 #include "base/random.h"
+#include "report/seed_tests.h"
 
 namespace attn {
 namespace {

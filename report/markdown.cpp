@@ -11,8 +11,8 @@ std::string progress(const SweepResults& results) {
   std::map<RunState, size_t> runs;
   for (const RowRecord& row : results.rows) {
     none += row.runs.empty();
-    missing += row.missing_seeds.size();
-    all += row.runs.size() + row.missing_seeds.size();
+    missing += row.missing;
+    all += row.runs.size() + row.missing;
     for (const RunRecord& run : row.runs) ++runs[run.state];
   }
   std::vector<std::string> others;

@@ -8,14 +8,50 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/enum_names.h"
 #include "base/json_patch.h"
 #include "eval/metrics/bleu.h"
-#include "report/metric.h"
+#include "eval/tasks/evaluator_config.h"
 
 namespace attn {
+
+/// Identified by its kind of evaluator.
+using Metric = EvaluatorKind;
+
+struct MetricFacts : EvaluatorMetric {
+  Metric metric;
+};
+
+template <size_t... I>
+constexpr auto declared_metrics(std::index_sequence<I...>) {
+  return std::array{MetricFacts{std::variant_alternative_t<I, EvaluatorConfig::Options>::metric,
+                                static_cast<Metric>(I)}...};
+}
+
+/// In the order of columns, which is that of Metric.
+inline constexpr auto kMetrics =
+    declared_metrics(std::make_index_sequence<std::variant_size_v<EvaluatorConfig::Options>>());
+
+/// One value for each metric, in JSON by its key.
+template <class T>
+class PerMetric {
+ public:
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    for (const MetricFacts& facts : kMetrics) {
+      visit(facts.key, self[facts.metric], facts.meaning);
+    }
+  }
+  T& operator[](Metric metric) { return values_[static_cast<size_t>(metric)]; }
+  const T& operator[](Metric metric) const { return values_[static_cast<size_t>(metric)]; }
+  bool operator==(const PerMetric&) const = default;
+
+ private:
+  std::array<T, kMetrics.size()> values_{};
+};
 
 /// How training ended: at train.steps, by early stopping (train.patience), or with weights that are
 /// worse than none.
@@ -81,7 +117,11 @@ struct RunResult {
   bool operator==(const RunResult&) const = default;
 
   /// The score `key` of an evaluator, if the run has it.
-  std::optional<double> score(const std::string& evaluator, const std::string& key) const;
+  std::optional<double> score(const std::string& evaluator, const std::string& key) const {
+    const auto found = results.find(evaluator);
+    if (found == results.end() || !found->second.values.contains(key)) return {};
+    return found->second.values.at(key);
+  }
 };
 
 /// The evaluator of learning curves of training itself.
@@ -135,9 +175,7 @@ struct PaperResults {
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
-    for (const MetricFacts& facts : kMetrics) {
-      visit(facts.key, self.scores[facts.metric], facts.meaning);
-    }
+    PerMetric<double>::fields(self.scores, visit);
     visit("params_m", self.params_m, "parameters in millions; checked if paper_vocabulary is set");
     visit("params_note", self.params_note,
           "why the parameters differ from the paper's; disables the check");
@@ -175,7 +213,9 @@ struct ProgramChange {
     visit("record", self.record, "the diff, or version and hash of the binary");
   }
   /// "diff sigmoid.diff (1f2e3d4c)"; empty without a change.
-  std::string label() const;
+  std::string label() const {
+    return kind.empty() ? "" : kind + " " + file + " (" + hash.substr(0, 8) + ")";
+  }
 };
 
 /// What is planned of a row: an entry of sweep.json.
@@ -208,8 +248,8 @@ struct RowRecord : RowPlan {
   std::map<std::string, std::string> values;  ///< value of every option as JSON text, by path
   /// The first earlier row that trains the same weights and is only evaluated differently.
   std::optional<size_t> equivalent_row;
-  std::vector<RunRecord> runs;         ///< by seed
-  std::vector<int64_t> missing_seeds;  ///< planned, but without a run
+  std::vector<RunRecord> runs;  ///< by seed
+  size_t missing = 0;           ///< seeds that are planned, but without a run
   /// Scored on a different text from the first row's or the baseline's, or (perplexity) per token
   /// of a different vocabulary: no difference, also for the rows whose baseline it is.
   PerMetric<bool> incomparable;

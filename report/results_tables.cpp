@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <cmath>
+#include <functional>
 
 #include "base/format.h"
 #include "report/tables.h"
@@ -18,19 +18,16 @@ constexpr Option kOptions[] = {{"model.layers", "N"},       {"model.d_model", "d
                                {"model.dropout", "P_drop"}, {"train.label_smoothing", "ε_ls"},
                                {"train.steps", "steps"}};
 constexpr size_t kMaxValueLength = 40;  // bytes
-constexpr int kExactDecimals = 6;       // of millions
 
 bool changes(const RowRecord& row, std::string_view path) {
-  return std::find(row.changed.begin(), row.changed.end(), path) != row.changed.end();
+  return std::ranges::count(row.changed, path) > 0;
 }
 
 std::vector<Option> options_of(const SweepResults& results) {
   std::vector<Option> options;
-  for (const Option& option : kOptions) {
-    const bool used = std::any_of(results.rows.begin(), results.rows.end(),
-                                  [&](const RowRecord& row) { return changes(row, option.path); });
-    if (used) options.push_back(option);
-  }
+  std::ranges::copy_if(kOptions, std::back_inserter(options), [&](const Option& option) {
+    return std::ranges::any_of(results.rows, [&](auto& row) { return changes(row, option.path); });
+  });
   return options;
 }
 
@@ -38,26 +35,11 @@ std::vector<Option> options_of(const SweepResults& results) {
 std::string other_options(const RowRecord& row) {
   std::string text;
   for (const std::string& path : row.changed) {
-    const bool column = std::any_of(std::begin(kOptions), std::end(kOptions),
-                                    [&](const Option& option) { return path == option.path; });
-    if (column || path == "seed") continue;
+    if (path == "seed" || std::ranges::count(kOptions, path, &Option::path) > 0) continue;
     text.append(text.empty() ? "" : ", ").append(path.substr(path.find('.') + 1));
     text.append(" ").append(option_value(row, path));
   }
   return text;
-}
-
-// "seeds 4, 5 not run"; "7 of 10 seeds not run" for more than a few.
-std::string missing_text(const RowRecord& row) {
-  constexpr size_t kMaxListed = 3;
-  const std::vector<int64_t>& seeds = row.missing_seeds;
-  if (seeds.empty()) return "";
-  if (seeds.size() > kMaxListed) {
-    return format("%zu of %zu seeds not run", seeds.size(), seeds.size() + row.runs.size());
-  }
-  std::vector<std::string> numbers;
-  for (const int64_t seed : seeds) numbers.push_back(std::to_string(seed));
-  return (seeds.size() == 1 ? "seed " : "seeds ") + joined(numbers, ", ") + " not run";
 }
 
 // State of the runs that have not finished or not been started.
@@ -67,28 +49,16 @@ std::string state_of(const RowRecord& row) {
   for (const RunRecord& run : row.runs) {
     if (!run.is_finished()) states.push_back("seed " + std::to_string(run.seed) + " " + run.status);
   }
-  if (!row.missing_seeds.empty()) states.push_back(missing_text(row));
+  if (row.missing > 0) {
+    states.push_back(
+        format("%zu of %zu seeds not run", row.missing, row.missing + row.runs.size()));
+  }
   return joined(states, ", ");
 }
 
-// Millions of parameters, the mean of the finished runs; 0 without one.
+// Millions of parameters, the mean of the finished runs; NaN without one.
 double millions_of(const RowRecord& row) {
-  const double mean = row.mean([](const RunResult& run) { return run.parameters; });
-  return std::isnan(mean) ? 0.0 : mean / 1e6;
-}
-
-// As few decimals, two or more, as tell different numbers of parameters apart.
-int parameter_decimals(const std::vector<RowRecord>& rows) {
-  for (int decimals = 2; decimals < kExactDecimals; ++decimals) {
-    const bool told_apart = std::all_of(rows.begin(), rows.end(), [&](const RowRecord& a) {
-      return std::all_of(rows.begin(), rows.end(), [&](const RowRecord& b) {
-        const double of_a = millions_of(a), of_b = millions_of(b);
-        return of_a == of_b || decimal(of_a, decimals) != decimal(of_b, decimals);
-      });
-    });
-    if (told_apart) return decimals;
-  }
-  return kExactDecimals;
+  return row.mean([](const RunResult& run) { return run.parameters; }) / 1e6;
 }
 
 std::vector<MetricFacts> evaluated(const SweepResults& results) {
@@ -98,15 +68,14 @@ std::vector<MetricFacts> evaluated(const SweepResults& results) {
   return metrics;
 }
 
-// In the order of Verdict.
-constexpr const char* kVerdictWords[] = {"", "agrees", "disagrees", "inconclusive"};
-
-std::string verdict_word(const Difference& difference) {
-  return kVerdictWords[static_cast<size_t>(difference.verdict)];
-}
-
 std::string interval_text(const Interval& interval) {
   return "[" + signed_text(interval.low) + ", " + signed_text(interval.high) + "]";
+}
+
+// A number of a value, if there is one.
+template <class Value>
+std::optional<double> part(const std::optional<Value>& value, double Value::*number) {
+  return value ? std::optional((*value).*number) : std::nullopt;
 }
 
 // Builds a table with one line per row of the sweep.
@@ -181,10 +150,11 @@ struct RowsTable {
         });
   }
 
-  // The last columns, after the metrics.
-  void end(int decimals) {
+  // The last columns, after the metrics. `exact`: all digits of the parameters.
+  void end(bool exact) {
     add("params_m", "params ×10⁶", [&](const RowRecord& row) {
-      return if_known(millions_of(row), decimal(millions_of(row), decimals));
+      const double millions = millions_of(row);
+      return if_known(millions, exact ? decimal(millions, 6) : significant(millions, 3));
     });
     if (any_row([](const RowRecord& row) { return row.paper.params_m > 0; })) {
       add("paper_params_m", "params paper", [](const RowRecord& row) {
@@ -215,7 +185,7 @@ struct RowsTable {
     add_metric(facts, "_paper_difference", " paper Δ", [&](const Difference& of) {
       return if_any(of.paper, [&](double v) { return signed_text(v, facts.paper_decimals); });
     });
-    add_metric(facts, "_verdict", " sign", verdict_word, true);
+    add_metric(facts, "_verdict", " sign", std::mem_fn(&Difference::verdict), true);
   }
 
   Table rounded(bool for_paper) {
@@ -225,7 +195,7 @@ struct RowsTable {
       if (!for_paper) add_differences(facts);
       if (for_paper && any_in_paper(facts.metric)) add_paper(facts);
     }
-    end(parameter_decimals(results.rows));
+    end(/*exact=*/false);
     return std::move(table);
   }
 
@@ -245,25 +215,17 @@ struct RowsTable {
       add_metric(facts, key, "",
                  [&](const Difference& of) { return if_any(number(of), full_text); });
     };
-    using Number = std::optional<double>;
-    add_number("_difference", [](const Difference& of) { return of.ours; });
-    add_number("_interval_low", [](const Difference& of) {
-      return of.interval() ? Number(of.interval()->low) : std::nullopt;
-    });
-    add_number("_interval_high", [](const Difference& of) {
-      return of.interval() ? Number(of.interval()->high) : std::nullopt;
-    });
-    add_number("_degrees", [](const Difference& of) {
-      return of.test ? Number(of.test->degrees_of_freedom) : std::nullopt;
-    });
-    add_number("_p_seeds", [](const Difference& of) {
-      return of.test ? Number(of.test->p_value) : std::nullopt;
-    });
-    add_number("_p_holm", [](const Difference& of) { return of.holm; });
+    add_number("_difference", [](const auto& of) { return of.ours; });
+    add_number("_interval_low", [](const auto& of) { return part(of.interval(), &Interval::low); });
+    add_number("_interval_high",
+               [](const auto& of) { return part(of.interval(), &Interval::high); });
+    add_number("_degrees",
+               [](const auto& of) { return part(of.test, &SeedTest::degrees_of_freedom); });
+    add_number("_p_seeds", [](const auto& of) { return part(of.test, &SeedTest::p_value); });
+    add_number("_p_holm", [](const auto& of) { return of.holm; });
     if (facts.bootstrap) {
-      add_number("_p_joint", [](const Difference& of) {
-        return of.joint ? Number(of.joint->p_value) : std::nullopt;
-      });
+      add_number("_p_joint",
+                 [](const auto& of) { return part(of.joint, &JointDifference::p_value); });
     }
     add_number("_p", [](const Difference& of) { return of.p_value; });
     const auto yes = [](bool value) { return std::string(value ? "yes" : "no"); };
@@ -274,7 +236,7 @@ struct RowsTable {
     add_metric(facts, "_paper_difference", "", [&](const Difference& of) {
       return if_any(of.paper, [&](double v) { return format("%.*f", facts.paper_decimals, v); });
     });
-    add_metric(facts, "_verdict", "", verdict_word);
+    add_metric(facts, "_verdict", "", std::mem_fn(&Difference::verdict));
   }
 };
 
@@ -302,7 +264,7 @@ Table rows_table(const SweepResults& results, std::span<const RowComparison> com
   RowsTable rows{results, comparisons};
   rows.begin(true);
   for (const MetricFacts& facts : evaluated(results)) rows.add_numbers(facts);
-  rows.end(kExactDecimals);
+  rows.end(/*exact=*/true);
   return std::move(rows.table);
 }
 

@@ -1,15 +1,38 @@
 // Means over seeds, and tests of their differences: Student's t with the variance of all rows of a
-// table.
+// table, and Holm's correction for several tests.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
-#include "report/statistics.h"
+#include "eval/metrics/bleu.h"
+#include "eval/metrics/bootstrap.h"
 
 namespace attn {
+
+/// Significance level.
+inline constexpr double kSignificance = 0.05;
+
+struct Interval {
+  double low = 0.0;
+  double high = 0.0;
+};
+
+/// Two-sided p-value of Student's t: the probability that |t| is exceeded by chance. `degrees` of
+/// freedom > 0. By the regularized incomplete beta function I_x(degrees / 2, 1 / 2) at x = degrees
+/// / (degrees + t²) (Abramowitz and Stegun, 26.5.27), as a continued fraction (DLMF 8.17.22).
+double student_t_p_value(double t, double degrees);
+
+/// The t > 0 that |t| exceeds with this probability, in (0, 1].
+double student_t_critical(double probability, double degrees);
+
+/// p-values adjusted for their number by Holm's step-down method (Holm 1979), in the given order:
+/// with those below a level called significant, the probability of any false positive is at most
+/// that level, whatever the dependence between the tests.
+std::vector<double> holm_adjusted(std::span<const double> p_values);
 
 /// Mean over finished seeds, and their sample standard deviation if there are at least two.
 struct SeedMean {
@@ -75,5 +98,33 @@ struct RowTest {
 std::vector<RowTest> test_rows(std::span<const std::optional<SeedMean>> rows,
                                std::span<const size_t> baselines,
                                std::span<const size_t> first_equivalent = {});
+
+// Bootstrap over sentences and seeds together (joint_bootstrap.cpp): significance of differences in
+// BLEU that would hold on another test set and with other seeds.
+
+/// The difference system - baseline over the resamples.
+struct JointDifference {
+  /// Two-sided: twice the smaller share of resamples with a difference ≤ 0 or ≥ 0, with add-one
+  /// smoothing. Unlike sacreBLEU's paired test (paired_bootstrap) it accounts for skewed
+  /// distributions: a single lucky sentence is missing from 37 % of the resamples.
+  double p_value = 1.0;
+  Interval interval;  ///< 95 %, percentiles
+};
+
+/// One entry per system. Each resample draws sentences (the same for all systems, since they
+/// translate the same text) and, within each system, as many runs as it has, all with replacement;
+/// a system's score is the mean over the drawn runs of corpus BLEU on the drawn sentences. With one
+/// run per system only sentences vary. With few runs the deviation between seeds is underestimated
+/// by a factor of √((n - 1) / n); a t test over seeds does not have this bias. The runs of the
+/// systems in `paired` (indices) are those of the baseline, evaluated differently: both draw the
+/// same runs, so that differences between seeds cancel.
+///
+/// options.samples > 0. Throws DataError if a system has no run, if a paired one has a different
+/// number of runs from the baseline, or if the numbers of sentences differ or are 0.
+std::vector<JointDifference> joint_bootstrap(const SystemStatistics& baseline,
+                                             std::span<const SystemStatistics> systems,
+                                             const std::set<size_t>& paired = {},
+                                             const BleuOptions& bleu = {},
+                                             const BootstrapOptions& options = {});
 
 }  // namespace attn

@@ -16,23 +16,16 @@ size_t width_of(const std::string& text) {
   return width;
 }
 
-std::string markdown_cell(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '|') out += '\\';
-    out += c == '\n' ? ' ' : c;
-  }
-  return out;
+std::string markdown_cell(std::string text) {
+  replace_all(text, "|", "\\|");
+  replace_all(text, "\n", " ");
+  return text;
 }
 
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
+std::string csv_cell(std::string text) {
+  if (text.find_first_of(",\"\r\n") == text.npos) return text;
+  replace_all(text, "\"", "\"\"");
+  return "\"" + text + "\"";
 }
 
 // What LaTeX needs for these, the first that fits; the paper's symbols are set as there.

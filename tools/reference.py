@@ -38,7 +38,7 @@ its training) or from another file:
   `null` resets an option to its default.
 - On the command line `--set PATH=VALUE` changes one option: `--set model.heads=8`,
   `--set eval.0.every=500` (the first evaluator; also `eval[0].every`),
-  `--set 'data.silver=["a.ptb"]'`. `translate`, `parse`, `attention`, `heads` and
+  `--set 'data.silver=["a.ptb"]'`. `translate`, `parse`, `eval`, `attention`, `heads` and
   `bench search` accept the options of [search](#search) and [runtime](#runtime) with or without the
   section: `--set beam=5`; so does `logprob`, which has only `ensemble` and runtime.
 - Some options are discriminators, which determine the other valid options: `data.task`,

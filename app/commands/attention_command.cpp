@@ -1,11 +1,8 @@
 #include "app/commands/commands.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"
@@ -13,9 +10,7 @@
 #include "app/inspect/token_labels.h"
 #include "app/machine/device.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/format.h"
-#include "data/lines.h"
 #include "model/attention_heads.h"
 #include "report/attention_page.h"
 
@@ -68,17 +63,11 @@ std::vector<AttentionSentence> attention_of(LoadedModel& loaded, const SelectedP
 struct AttentionOptions {
   std::filesystem::path run;
   std::vector<Assignment> assignments;
-  std::filesystem::path source, target;
+  std::string source = "-";
+  std::filesystem::path target;
   std::filesystem::path html, json;
   PairLimits limits;
 };
-
-std::vector<std::string> read_source(const std::filesystem::path& file) {
-  if (!file.empty()) return read_utf8_lines(file);
-  std::vector<std::string> lines = read_stdin_lines();
-  require_utf8(lines, "standard input");
-  return lines;
-}
 
 std::string about(const LoadedModel& loaded, const AttentionOptions& options) {
   const bool parser = loaded.experiment.data.task == Task::parsing;
@@ -92,10 +81,11 @@ void attention(const AttentionOptions& options, const Context& context) {
   if (options.html.empty() && options.json.empty()) {
     throw ConfigError("attention: no output; give --html PAGE or --json FILE");
   }
-  LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
+  LoadedModel loaded = load_model(options.run, context.device, options.assignments);
   std::cerr << "reading " << loaded.directory.path().string() << "\n";
   auto html = requested_output(options.html), json = requested_output(options.json);
-  const std::vector<std::string> source = read_source(options.source);
+  const std::vector<std::string> source =
+      read_text(options.source, true, ByteOrderMark::drop).lines;
   const SelectedPairs selected =
       options.target.empty() ? decoded_pairs(loaded, source, options.limits)
                              : reference_pairs(loaded, source, options.target, options.limits);

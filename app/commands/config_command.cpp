@@ -2,8 +2,6 @@
 
 #include <iostream>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "app/experiment/experiment.h"
 #include "model/size.h"

@@ -3,7 +3,6 @@
 
 #include <iostream>
 #include <memory>
-#include <vector>
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
@@ -48,7 +47,7 @@ void evaluate(const EvalOptions& options, const Context& context) {
   catch_stop_signals();  // evaluators throw Stopped, so that the scratch directory is removed
   const ScratchDirectory scratch("attn-eval");  // for the cache, since the run may be read-only
   const LoadedEnsemble loaded =
-      load_ensemble(options.runs, context.device, options.assignments, load_model);
+      load_ensemble(options.runs, context.device, options.assignments, /*evaluates=*/true);
   const Experiment& experiment = loaded.experiment();
   if (experiment.eval.empty()) {
     throw ConfigError(options.runs.front().string() +

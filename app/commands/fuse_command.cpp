@@ -6,9 +6,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "base/format.h"

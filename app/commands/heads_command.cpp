@@ -1,13 +1,10 @@
 #include "app/commands/commands.h"
 
 #include <cmath>
-#include <filesystem>
 #include <iostream>
 #include <memory>
-#include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"
@@ -16,7 +13,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
-#include "base/json_patch.h"
 #include "eval/heads/head_pruning.h"
 #include "eval/heads/measure_heads.h"
 #include "report/table.h"
@@ -136,7 +132,7 @@ void add_scores(Json& report, LoadedModel& loaded, const std::vector<HeadStatist
 }
 
 void heads(const HeadsOptions& options, const Context& context) {
-  LoadedModel loaded = load_model_to_search(options.run, context.device, options.assignments);
+  LoadedModel loaded = load_model(options.run, context.device, options.assignments);
   all_heads(*loaded.model);  // reports another architecture before any file is read
   const bool scores = options.prune || options.ablate;
   if (scores && loaded.experiment.data.task != Task::translation) {

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <iostream>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"
@@ -46,8 +44,7 @@ void print(const ScoredPair& pair, const std::vector<float>& log_probs, const To
 }
 
 void logprob(const LogprobOptions& options, const Context& context) {
-  const LoadedEnsemble loaded =
-      load_ensemble(options.runs, context.device, options.assignments, load_model_to_search);
+  const LoadedEnsemble loaded = load_ensemble(options.runs, context.device, options.assignments);
   if (loaded.experiment().data.task != Task::translation) {
     throw ConfigError(options.runs.front().string() +
                       ": a parser (data.task=parsing); logprob "

@@ -1,13 +1,10 @@
 #include "app/commands/commands.h"
 
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "app/commands/text_io.h"
 #include "base/error.h"

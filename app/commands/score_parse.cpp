@@ -2,8 +2,6 @@
 
 #include <iostream>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "app/commands/text_io.h"
 #include "base/error.h"

@@ -3,15 +3,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <ostream>
 #include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"
@@ -80,8 +77,7 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
 // Loads the models for search, with the tag of the sentences. Throws ConfigError for models of a
 // different task.
 LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context) {
-  LoadedEnsemble loaded =
-      load_ensemble(flags.runs, context.device, flags.assignments(), load_model_to_search);
+  LoadedEnsemble loaded = load_ensemble(flags.runs, context.device, flags.assignments());
   if (loaded.experiment().data.task != task) {
     throw ConfigError(flags.runs.front().string() +
                       (task == Task::translation
@@ -94,20 +90,19 @@ LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context
   return loaded;
 }
 
-// "3 lines (first: line 17) were longer than ", of what was truncated. `first`: from 1.
-std::string longer_lines(const std::string& noun, int64_t count, int64_t first) {
-  const std::string line = "line " + std::to_string(first);
-  return counted(count, noun) +
-         (count == 1 ? " (" + line + ") was" : " (first: " + line + ") were") + " longer than ";
+// Prints how many of the input's lines, if any, were longer than a limit ("128 tokens"), the number
+// of the first, from 1, and what became of them.
+void print_longer(int64_t count, int64_t first, const std::string& limit, const char* effect) {
+  if (count == 0) return;
+  std::cerr << counted(count, "line") << " longer than " << limit << " (first: line " << first
+            << "): " << effect << "\n";
 }
 
-// Prints how many outputs end at the length limit, if any. `positions`: whether the model's
-// positions limit the length, too.
-void print_unfinished(int64_t unfinished, int64_t all, const std::string& noun, bool positions) {
+// Prints how many outputs, if any, end at the length limit.
+void print_unfinished(int64_t unfinished, int64_t all) {
   if (unfinished == 0) return;
-  std::cerr << unfinished << " of " << counted(all, noun) << (unfinished == 1 ? " was" : " were")
-            << " cut at the length limit (search.extra_length"
-            << (positions ? ", model.max_positions)\n" : ")\n");
+  std::cerr << unfinished << " of " << counted(all, "output")
+            << " cut at the length limit (search.extra_length, model.max_positions)\n";
 }
 
 // An output of search for the sentence of a line (from 1).
@@ -130,15 +125,11 @@ void print_output(const SearchFlags& flags, const OutputLine& output, std::ostre
   out << output.text << '\n';
 }
 
-void report_cuts(const Translator& translator, bool positions) {
+void report_cuts(const Translator& translator) {
   print_unknown(translator.unknown(), "source");
-  const int64_t cut = translator.cut_lines();
-  if (cut > 0) {
-    std::cerr << longer_lines("line", cut, translator.first_cut_line())
-              << translator.limits().max_source << " tokens and " << (cut == 1 ? "was" : "were")
-              << " truncated\n";
-  }
-  print_unfinished(translator.unfinished(), translator.lines(), "translation", positions);
+  print_longer(translator.cut_lines(), translator.first_cut_line(),
+               counted(translator.limits().max_source, "token"), "truncated");
+  print_unfinished(translator.unfinished(), translator.lines());
 }
 
 void translate(const SearchFlags& flags, const std::string& prefix_file, const Context& context) {
@@ -171,7 +162,7 @@ void translate(const SearchFlags& flags, const std::string& prefix_file, const C
       });
   require_as_many(printed == prefixes.size());
   output.commit();
-  report_cuts(translator, loaded.models.max_length().has_value());
+  report_cuts(translator);
 }
 
 struct ParseOptions {
@@ -186,35 +177,27 @@ std::string text_of(const Tree& tree, const ParseOptions& options) {
   return options.indent ? format_tree(tree) + "\n" : write_tree(tree);
 }
 
-void report_parses(const Parser& parser, bool constrained, bool positions) {
+void report_parses(const Parser& parser) {
   const ParserCounts& counts = parser.counts();
   print_unknown(counts.unknown, "source");
   if (counts.repaired > 0) {
     std::cerr << counts.repaired << " of " << counted(counts.sentences, "output")
-              << (counts.repaired == 1 ? " was not a well-formed tree"
-                                       : " were not well-formed trees")
-              << " over the sentence and " << (counts.repaired == 1 ? "was" : "were") << " repaired"
-              << (constrained ? "\n" : " (constrained search, the default, avoids this)\n");
+              << " repaired: not well-formed trees over the sentence\n";
   }
-  print_unfinished(counts.unfinished, counts.sentences, "output", positions);
-  if (counts.cut_words > 0) {
-    std::cerr << longer_lines("sentence", counts.cut_words, counts.first_cut_words)
-              << parser.limits().max_words
-              << " words; the remaining words are attached to the root, tagged XX\n";
-  }
-  if (counts.cut_tokens > 0) {
-    std::cerr << longer_lines("sentence", counts.cut_tokens, counts.first_cut_tokens)
-              << parser.limits().max_source
-              << " tokens; the encoder did not read the remaining tokens\n";
-  }
+  print_unfinished(counts.unfinished, counts.sentences);
+  print_longer(counts.cut_words, counts.first_cut_words, counted(parser.limits().max_words, "word"),
+               "the remaining words are attached to the root, tagged XX");
+  print_longer(counts.cut_tokens, counts.first_cut_tokens,
+               counted(parser.limits().max_source, "token"),
+               "the encoder did not read the remaining tokens");
 }
 
 void parse(const ParseOptions& options, const Context& context) {
   const SearchFlags& flags = options.search;
   LoadedEnsemble loaded = load_to_search(flags, Task::parsing, context);
-  const SearchConfig& config = loaded.experiment().search;
   std::cerr << "parsing with " << loaded.description() << "\n";
-  Parser parser(loaded.models, loaded.tokenizers, loaded.experiment().data.tree_form, config);
+  Parser parser(loaded.models, loaded.tokenizers, loaded.experiment().data.tree_form,
+                loaded.experiment().search);
   OutputFile output(flags.output);
   size_t printed = 0;
   for_each_chunk(
@@ -233,7 +216,7 @@ void parse(const ParseOptions& options, const Context& context) {
         }
       });
   output.commit();
-  report_parses(parser, config.constrained, loaded.models.max_length().has_value());
+  report_parses(parser);
 }
 
 }  // namespace

@@ -2,12 +2,11 @@
 
 #include <iostream>
 #include <memory>
-#include <string>
 
-#include "app/commands/bench_step.h"
 #include "app/experiment/experiment.h"
-#include "app/experiment/train.h"
+#include "app/experiment/training_run.h"
 #include "app/machine/device.h"
+#include "app/sweep/costs.h"
 #include "base/format.h"
 
 namespace attn {
@@ -17,7 +16,7 @@ namespace {
 void dry_run(const TrainOptions& options, const Context& context) {
   const Experiment experiment = load_experiment(options.path, options.assignments);
   experiment.require_texts();
-  const StepBenchmark step = benchmark_step(experiment, {.seconds = 3.0}, context.device);
+  const StepBenchmark step = benchmark_step(experiment, {.seconds = 3.0}, context);
   const RowCost cost = scaled_cost(experiment, experiment, step);
   const auto print = [](const char* what, const std::string& value) {
     std::cout << format("%-18s %s\n", what, value.c_str());

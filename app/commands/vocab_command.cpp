@@ -2,7 +2,6 @@
 
 #include <iostream>
 #include <memory>
-#include <string>
 
 #include "app/commands/text_io.h"
 #include "app/experiment/checkpoint.h"

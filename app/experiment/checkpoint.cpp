@@ -27,33 +27,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 3> kEvaluationData = {"data.valid", "data.batch_tokens",
-                                                             "data.max_length"};
-
-// Other options would have no effect on the trained weights, or not that of a training run with
-// them.
-void require_evaluation_options(const std::vector<Assignment>& assignments) {
-  for (const auto& [text, path, value] : assignments) {
-    const std::string section = path.substr(0, path.find('.'));
-    const bool trained =
-        section == "model" || section == "train" || section == "seed" ||
-        (section == "data" && std::ranges::find(kEvaluationData, path) == kEvaluationData.end());
-    if (!trained) continue;
-    throw ConfigError("--set " + text +
-                      ": cannot be set for a trained model; only search, runtime, eval, "
-                      "data.valid, data.batch_tokens and data.max_length");
-  }
-}
-
-// With the section of an option that is given without it: search.beam=5 for beam=5.
-std::vector<Assignment> search_assignments(std::vector<Assignment> assignments) {
+// What may be set for a trained model: options of search and runtime, also without their section
+// (search.beam=5 for beam=5), and for evaluations those of the evaluators and their data. Others
+// would have no effect, or not that of a training run with them.
+std::vector<Assignment> settings_of(std::vector<Assignment> assignments, bool evaluates) {
+  constexpr std::array kEvaluation = {"search",     "runtime",           "eval",
+                                      "data.valid", "data.batch_tokens", "data.max_length"};
+  const auto allowed = std::span(kEvaluation).first(evaluates ? kEvaluation.size() : 2);
   const Json runtime = write_config(RuntimeConfig{});
   for (auto& [text, path, value] : assignments) {
-    const std::string section = path.substr(0, path.find('.'));
-    if (section == "search" || section == "runtime") continue;
-    if (section != path && schema_of<Experiment>().inner.contains(section)) {
-      throw ConfigError("--set " + text +
-                        ": only options of search and runtime can be set for a trained model");
+    const auto within = [&](const char* place) { return is_within(path, place); };
+    if (std::ranges::any_of(allowed, within)) continue;
+    if (path.find('.') != path.npos || schema_of<Experiment>().inner.contains(path)) {
+      throw ConfigError("--set " + text + ": cannot be set for a trained model; only options of " +
+                        joined(allowed, ", "));
     }
     path.insert(0, runtime.contains(path) ? "runtime." : "search.");
   }
@@ -96,37 +83,13 @@ void require_weights_of(const ModelConfig& model, const VocabularySizes& sizes,
                   "; the checkpoint belongs to a different config");
 }
 
-// The model of a checkpoint with the runtime options of `experiment`.
-LoadedModel load_with(const ModelDirectory& directory, Experiment experiment,
-                      torch::Device device) {
-  LoadedModel loaded{.directory = directory, .experiment = std::move(experiment)};
-  Experiment trained = load_description(directory);
-  trained.runtime = loaded.experiment.runtime;
-  loaded.tokenizers = load_tokenizers(directory);
-  require_weights_of(trained.model, sizes_of(trained.data, loaded.tokenizers), directory.weights());
-  loaded.model = make_model(trained, loaded.tokenizers, device);
-  load_weights(directory.weights(), *loaded.model);
-  loaded.model->eval();
-  check_and_report(*loaded.model, trained.model, {.gradients = false},
-                   [](const std::string& line) { std::cerr << line << "\n"; });
-  loaded.tokenizers =
-      with_tag(std::move(loaded.tokenizers), loaded.experiment.data.tag, "data.tag");
-  return loaded;
-}
-
 // "attention: attention (model/transformer/attention.cpp:17)" for each path that is off.
 std::string edited_text() {
-  std::string text;
+  std::vector<std::string> paths;
   for (const FastPath path : paths_run_as_read()) {
-    text += text.empty() ? "" : "; ";
-    text += std::string(enum_name(path)) + ": ";
-    const char* separator = "";
-    for (const std::string& formula : edited_formulas(path)) {
-      text += separator + formula;
-      separator = ", ";
-    }
+    paths.push_back(std::string(enum_name(path)) + ": " + joined(edited_formulas(path), ", "));
   }
-  return text;
+  return joined(paths, "; ");
 }
 
 // The pieces and their order; the segmentation of the first run's tokenizer is used for all.
@@ -236,21 +199,25 @@ std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tok
 }
 
 LoadedModel load_model(const fs::path& path, torch::Device device,
-                       const std::vector<Assignment>& assignments) {
-  require_evaluation_options(assignments);
+                       const std::vector<Assignment>& assignments, bool evaluates) {
   const ModelDirectory directory = find_checkpoint(path);
-  return load_with(directory, load_description(directory, assignments), device);
-}
-
-LoadedModel load_model_to_search(const fs::path& path, torch::Device device,
-                                 const std::vector<Assignment>& assignments) {
-  const ModelDirectory directory = find_checkpoint(path);
-  const Experiment described = load_description(directory);
-  Json json = write_config(described);  // with all options of the evaluators, so that they stay
-  return load_with(
-      directory,
-      read_resolved(std::move(json), directory.config().string(), search_assignments(assignments)),
-      device);
+  const std::vector<Assignment> settings = settings_of(assignments, evaluates);
+  LoadedModel loaded{.directory = directory};
+  Experiment& experiment = loaded.experiment;
+  experiment = load_description(directory, evaluates ? settings : std::vector<Assignment>());
+  if (!evaluates) {  // of a config with all options of the evaluators, so that they stay
+    experiment = read_resolved(write_config(experiment), directory.config().string(), settings);
+  }
+  loaded.tokenizers = load_tokenizers(directory);
+  require_weights_of(experiment.model, sizes_of(experiment.data, loaded.tokenizers),
+                     directory.weights());
+  loaded.model = make_model(experiment, loaded.tokenizers, device);
+  load_weights(directory.weights(), *loaded.model);
+  loaded.model->eval();
+  check_and_report(*loaded.model, experiment.model, {.gradients = false},
+                   [](const std::string& line) { std::cerr << line << "\n"; });
+  loaded.tokenizers = with_tag(std::move(loaded.tokenizers), experiment.data.tag, "data.tag");
+  return loaded;
 }
 
 void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const FastPathCheck& check,
@@ -293,11 +260,11 @@ std::string LoadedEnsemble::description() const {
 }
 
 LoadedEnsemble load_ensemble(std::span<const fs::path> paths, torch::Device device,
-                             const std::vector<Assignment>& assignments, LoadModel* load) {
+                             const std::vector<Assignment>& assignments, bool evaluates) {
   std::vector<LoadedModel> members;
   std::vector<Seq2SeqModel*> models;
   for (const fs::path& path : paths) {
-    members.push_back(load(path, device, assignments));
+    members.push_back(load_model(path, device, assignments, evaluates));
     require_compatible(members.front(), members.back());
     models.push_back(members.back().model.get());
   }

@@ -41,15 +41,11 @@ struct LoadedModel {
 };
 
 /// Finds the checkpoint (find_checkpoint) and loads config, tokenizers and weights onto the device.
-/// The assignments override options of the experiment, including runtime, but not the model's
-/// shape. Throws ConfigError or DataError.
+/// The assignments may set options of search ("beam=5" or "search.beam=5") and runtime; evaluators
+/// keep their options. With `evaluates`, options of the evaluators and of their data, too, and they
+/// inherit those of search. Throws ConfigError or DataError.
 LoadedModel load_model(const std::filesystem::path& path, torch::Device device,
-                       const std::vector<Assignment>& assignments = {});
-
-/// The same for translate and parse. Assignments may only set options of search ("beam=5" or
-/// "search.beam=5") and runtime ("runtime.kernels=off"); evaluators keep their options.
-LoadedModel load_model_to_search(const std::filesystem::path& path, torch::Device device,
-                                 const std::vector<Assignment>& assignments);
+                       const std::vector<Assignment>& assignments, bool evaluates = false);
 
 /// check_fast_paths(), once in this process for models of this config, then logs what runs as it is
 /// read: fast paths that are off, and options that they do not compute. Throws ConfigError.
@@ -70,12 +66,10 @@ struct LoadedEnsemble {
   std::string description() const;
 };
 
-/// Loads each with `load`: load_model or load_model_to_search. Throws ConfigError naming two runs
-/// whose tasks, tree forms or vocabularies differ.
-using LoadModel = LoadedModel(const std::filesystem::path& path, torch::Device device,
-                              const std::vector<Assignment>& assignments);
+/// Loads each with load_model(). Throws ConfigError naming two runs whose tasks, tree forms or
+/// vocabularies differ.
 LoadedEnsemble load_ensemble(std::span<const std::filesystem::path> paths, torch::Device device,
-                             const std::vector<Assignment>& assignments, LoadModel* load);
+                             const std::vector<Assignment>& assignments, bool evaluates = false);
 
 // Checkpoint averaging (section 6.1).
 

@@ -5,6 +5,7 @@
 #include "app/experiment/run_result.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "eval/tasks/evaluator_config.h"
 
 namespace attn {
@@ -136,9 +137,7 @@ void require_resumable(const std::filesystem::path& run, const Experiment& befor
 void require_changeable(std::span<const Assignment> changes) {
   for (const Assignment& change : changes) {
     if (is_changeable(change.path)) continue;
-    std::string names;
-    for (const std::string_view name : kChangeable) names.append(names.empty() ? "" : ", ") += name;
-    throw ConfigError("--change " + change.text + ": only " + names +
+    throw ConfigError("--change " + change.text + ": only " + joined(kChangeable, ", ") +
                       " can change while a run is trained; start a new run with --set");
   }
 }

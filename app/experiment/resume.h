@@ -43,7 +43,7 @@ inline constexpr std::string_view kChangeable[] = {
 /// Throws ConfigError for an assignment to another option.
 void require_changeable(std::span<const Assignment> changes);
 
-/// The changes of those options: [{"step", "option", "before", "after"}], as run.json has them.
+/// The changes of those options, as in the metrics: [{"step", "option", "before", "after"}].
 Json changes_at(int64_t step, const Experiment& before, const Experiment& now);
 
 /// Paths in which the config of a trained run differs from its sweep row: result_conflicts if the

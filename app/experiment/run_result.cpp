@@ -31,7 +31,7 @@ auto use_written(const fs::path& path, Use use) {
 // Whether the fields that readers take as text, and the step, have their types.
 bool is_record(const Json& record) {
   if (!record.is_object()) return false;
-  for (const char* key : {"kind", "name", "signature", "text"}) {
+  for (const char* key : {"kind", "name", "signature", "text", "option"}) {
     const auto found = record.find(key);
     if (found != record.end() && !found->is_string()) return false;
   }
@@ -102,17 +102,6 @@ std::string as_read(const Json& facts, const std::optional<RunResult>& result) {
   }
   if (result) names.insert(result->as_read.begin(), result->as_read.end());
   return joined(names, ", ");
-}
-
-std::string changes_of(const Json& facts) {
-  std::string list;
-  for (const Json& change : facts.value(kChanges, Json())) {
-    if (!change.is_object() || !change.contains("option") || !change["option"].is_string())
-      continue;
-    list += (list.empty() ? "" : ", ") + change.value("option", "") + " " +
-            change.value("after", Json()).dump() + " from step " + std::to_string(step_of(change));
-  }
-  return list;
 }
 
 std::optional<int64_t> recorded(const RunDirectory& run, const char* key, int64_t max) {

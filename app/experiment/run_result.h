@@ -28,9 +28,6 @@ inline constexpr const char* kThreads = "threads";
 inline constexpr const char* kPrecision = "precision";
 inline constexpr const char* kRowStep = "row_step";
 
-/// Key in run.json: changes_at() of each `attn train --resume --change`.
-inline constexpr const char* kChanges = "changes";
-
 /// What to do about a run that diverged: its perplexity is not finite, or more than 20,000 times
 /// that of a uniform guess.
 inline constexpr const char* kDivergedRemedy =
@@ -54,10 +51,6 @@ Json read_run_file(const RunDirectory& run);
 /// "attention, norm": the fast paths that were off when a run was started, by its run.json, or
 /// finished, because their formula was edited; "" for none.
 std::string as_read(const Json& facts, const std::optional<RunResult>& result);
-
-/// "train.learning_rate 0.0003 from step 300": the options changed while a run was trained, by its
-/// run.json; "" for none.
-std::string changes_of(const Json& facts);
 
 /// The number from 1 to `max` under `key` in the run.json of a run that has a checkpoint or a
 /// result; std::nullopt if unknown. Throws ConfigError or DataError.

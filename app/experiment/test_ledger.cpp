@@ -2,7 +2,6 @@
 
 #include <fstream>
 #include <iostream>
-#include <set>
 
 #include "app/experiment/run_result.h"
 #include "app/machine/processes.h"

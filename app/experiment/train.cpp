@@ -1,15 +1,9 @@
-#include "app/experiment/train.h"
-#include "app/experiment/test_ledger.h"
-
 #include <iostream>
-#include <memory>
-#include <optional>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/process_group.h"
 #include "app/experiment/resume.h"
-#include "app/experiment/run_directory.h"
 #include "app/experiment/run_result.h"
+#include "app/experiment/test_ledger.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/exit.h"
 #include "app/machine/processes.h"

@@ -1,4 +1,4 @@
-// A training run and its directory.
+// `attn train`: a training run and its directory.
 #pragma once
 
 #include <functional>
@@ -23,6 +23,19 @@
 #include "train/trainer.h"
 
 namespace attn {
+
+struct TrainOptions {
+  std::filesystem::path path;           ///< config file, or with `resume` a run directory
+  std::filesystem::path run;            ///< run directory; empty: runs/<config's name>, or `path`
+  bool resume = false;                  ///< resume from the newest checkpoint
+  std::vector<Assignment> changes;      ///< of kChangeable, from there on
+  double patience = 0.0;                ///< seconds to wait for the lock
+  std::vector<Assignment> assignments;  ///< applied after the config
+};
+
+/// Trains the run unless it is finished. Returns the exit code. Throws ConfigError, DataError and
+/// NonFiniteLoss.
+int train(const TrainOptions& options, const Context& context);
 
 class TrainingRun {
  public:
@@ -59,13 +72,13 @@ class TrainingRun {
   /// Runs `work` in the first process; returns false in all if a stop signal ended it.
   bool unless_stopped(const std::function<void()>& work) const;
   void write_run_info();
-  /// Appends the changes of this resume to run.json and the metrics.
+  /// Adds the changes of this resume to the metrics.
   void record_changes();
   std::string model_line() const;
   void load_data();
   std::filesystem::path cache() const;
   void restore(const OptimizerState& whole);
-  bool deciding_text_changed();
+  bool deciding_changed(const Experiment& before) const;
   /// Whether training is finished and its result is written.
   bool has_result() const;
   void update_config();

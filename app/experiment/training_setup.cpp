@@ -5,11 +5,9 @@
 #include <sstream>
 
 #include "app/experiment/checkpoint.h"
-#include "app/experiment/progress_line.h"
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/training_run.h"
-#include "app/machine/device.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -21,7 +19,6 @@
 #include "eval/tasks/make_evaluator.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
-#include "train/checkpoint_store.h"
 
 namespace attn {
 namespace fs = std::filesystem;
@@ -138,13 +135,12 @@ void TrainingRun::make_trainer() {
     save_description(directory_, experiment_, tokenizers_);
   }
   const double z = experiment_.data.word_dropout;
-  const auto word_dropout = [&] {
-    return z > 0 ? std::make_shared<const WordDropout>(*tokenizers_.source, z) : nullptr;
-  };
+  const auto word_dropout =
+      z > 0 ? std::make_shared<const WordDropout>(*tokenizers_.source, z) : nullptr;
   stream_ = std::make_unique<BatchStream>(
       *corpus_, StreamOptions{.batch_tokens = experiment_.data.batch_tokens,
                               .seed = static_cast<uint64_t>(experiment_.seed),
-                              .word_dropout = word_dropout()});
+                              .word_dropout = word_dropout});
   ClassRule classes = class_rule(experiment_.data.batch_tokens, model_->max_length().value_or(0));
   // A resumed run pads as it did before: padding decides how results are rounded.
   if (newest_) classes.row_step = recorded(directory_, kRowStep).value_or(classes.row_step);
@@ -240,13 +236,11 @@ void TrainingRun::restore(const OptimizerState& whole) {
   }
   stream_->restore(state.stream);
   // The checkpoint's config, not the run's, which an interrupted resume may have changed.
-  const bool same_metric = deciding_config(before) == deciding_config(experiment_);
-  if (!same_metric) {
+  if (deciding_changed(before)) {
     progress_->log(
-        "the evaluator that selects the best checkpoint has changed: it is selected again");
-  }
-  if (!same_metric || deciding_text_changed()) {
-    state.best_step = state.without_better = 0;  // the best was selected by a different metric
+        "the evaluator that selects the best checkpoint, or its text, has changed: the "
+        "best is selected again");
+    state.best_step = state.without_better = 0;
   } else if (const auto best = best_checkpoint(directory_.checkpoints());
              state.best_step == last->step && !(best && best->checkpoint.step == last->step)) {
     mark_best(directory_.checkpoints(), last->step,
@@ -255,44 +249,27 @@ void TrainingRun::restore(const OptimizerState& whole) {
   progress_->log("resuming from " + last->path.string());
 }
 
-// Whether the text of the evaluator that selects the best checkpoint is another than before.
-bool TrainingRun::deciding_text_changed() {
+// Whether the evaluator that selects the best checkpoint, or its text, is another than before.
+bool TrainingRun::deciding_changed(const Experiment& before) const {
   const EvaluatorConfig* deciding = deciding_evaluator(experiment_.eval);
+  if (deciding_config(before) != deciding_config(experiment_)) return true;
   if (deciding == nullptr) return false;
-  const std::string& name = deciding->name;
-  std::string before;
+  std::string text;
   for (const Json& record : read_metrics(directory_)) {
-    const bool same = record.value("kind", "") == "eval" && record.value("name", "") == name;
-    if (same) before = record.value("text", "");
+    const bool same =
+        record.value("kind", "") == "eval" && record.value("name", "") == deciding->name;
+    if (same) text = record.value("text", "");
   }
   const auto index = static_cast<size_t>(deciding - experiment_.eval.data());
-  if (before.empty() || before == evaluators_[index]->text_key()) return false;
-  progress_->log("the text of evaluator " + name +
-                 " has changed: the best checkpoint is selected again");
-  return true;
+  return !text.empty() && text != evaluators_[index]->text_key();
 }
 
 void TrainingRun::record_changes() {
-  Json run = newest_ ? read_run_file(directory_) : Json::object();
-  if (run.empty()) return;
-  const Json former = run.value(kChanges, Json::array());
-  Json kept = Json::array();
-  for (const Json& change : former) {
-    if (step_of(change) < step()) kept.push_back(change);
-  }
-  kept.insert(kept.end(), changes_.begin(), changes_.end());
-  if (kept == former) return;
-  run[kChanges] = kept;
-  write_file_atomically(directory_.run_file(), run.dump(2) + "\n");
   for (const Json& change : changes_) {
-    const std::string option = change["option"], before = change["before"].dump(),
-                      after = change["after"].dump();
-    metrics_->write("change", {{"step", step()},
-                               {"option", option},
-                               {"before", change["before"].get<double>()},
-                               {"after", change["after"].get<double>()}});
-    progress_->log(format("%s is %s from step %lld on, was %s", option.c_str(), after.c_str(),
-                          static_cast<long long>(step()), before.c_str()));
+    metrics_->write("change", change);
+    progress_->log(format("%s is %s from step %lld on, was %s",
+                          std::string(change["option"]).c_str(), change["after"].dump().c_str(),
+                          static_cast<long long>(step()), change["before"].dump().c_str()));
   }
 }
 

@@ -3,7 +3,6 @@
 #include <exception>
 #include <filesystem>
 #include <new>
-#include <string>
 
 #include "kernels/libtorch.h"
 

@@ -4,7 +4,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -14,30 +13,10 @@
 #include <thread>
 
 #include "base/error.h"
-
-extern char** environ;
+#include "base/format.h"
 
 namespace attn {
 namespace {
-
-// argv or envp for execve: pointers into `of`, null-terminated.
-std::vector<char*> pointers(std::vector<std::string>& of) {
-  std::vector<char*> out;
-  for (std::string& text : of) out.push_back(text.data());
-  out.push_back(nullptr);
-  return out;
-}
-
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& added) {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    if (!added.contains(text.substr(0, text.find('=')))) all.push_back(text);
-  }
-  for (const auto& [name, value] : added)
-    all.push_back(std::string(name).append("=").append(value));
-  return all;
-}
 
 ProcessEnd end_of(int status) {
   if (WIFSIGNALED(status)) return {.exit_code = 128 + WTERMSIG(status), .signalled = true};
@@ -47,23 +26,24 @@ ProcessEnd end_of(int status) {
 }  // namespace
 
 std::string shell_quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
+  std::string out = text;
+  replace_all(out, "'", "'\\''");
+  return "'" + out + "'";
 }
 
 std::string shell_word(const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](const char c) {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           std::string_view("_-+=.,:/@%").find(c) != std::string_view::npos;
-  });
+  constexpr const char* kPlain =
+      "_-+=.,:/@%0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const bool plain = text.find_first_not_of(kPlain) == text.npos;
   return plain && !text.empty() ? text : shell_quoted(text);
+}
+
+std::string exported(const std::map<std::string, std::string>& environment) {
+  std::string line;
+  for (const auto& [name, value] : environment) {
+    line += "export " + name + "=" + shell_quoted(value) + "; ";
+  }
+  return line;
 }
 
 CommandOutput output_of(const std::string& command) {
@@ -98,9 +78,12 @@ std::string describe(const ProcessEnd& end) {
 
 pid_t start_process(const ProcessRequest& request) {
   // No allocation after fork: the child may only use async-signal-safe calls.
-  std::vector<std::string> arguments = request.arguments;
-  std::vector<std::string> variables = environment_with(request.environment);
-  std::vector<char*> argv = pointers(arguments), envp = pointers(variables);
+  const std::string exec = exported(request.environment) + "exec " + request.launcher + " \"$@\"";
+  std::vector<std::string> arguments = {"/bin/sh", "-c", exec, "sh"};
+  arguments.insert(arguments.end(), request.arguments.begin(), request.arguments.end());
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
   const int output =
       ::open(request.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (output < 0) {
@@ -115,7 +98,7 @@ pid_t start_process(const ProcessRequest& request) {
     ::setpgid(0, 0);
     ::dup2(output, STDOUT_FILENO);
     ::dup2(output, STDERR_FILENO);
-    ::execve(argv[0], argv.data(), envp.data());
+    ::execv(argv[0], argv.data());
     ::_exit(127);
   }
   const int error = errno;

@@ -17,6 +17,9 @@ std::string shell_quoted(const std::string& text);
 /// The same without quotes where none are needed.
 std::string shell_word(const std::string& text);
 
+/// "export NAME='VALUE'; " for each variable.
+std::string exported(const std::map<std::string, std::string>& environment);
+
 struct CommandOutput {
   int exit_code = 0;  ///< 127: not found
   std::string text;   ///< stdout and stderr, without the last line's end
@@ -39,6 +42,7 @@ std::string describe(const ProcessEnd& end);
 
 struct ProcessRequest {
   std::vector<std::string> arguments;              ///< argv, with the program
+  std::string launcher;                            ///< "mpirun -np 2", which starts it; empty: none
   std::map<std::string, std::string> environment;  ///< added to the environment
   std::filesystem::path output;                    ///< stdout and stderr are appended here
 };

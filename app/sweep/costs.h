@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "app/sweep/plan.h"
 #include "model/size.h"
@@ -50,6 +49,21 @@ struct StepBenchmark {
     visit("unknown_target", self.unknown_target, "share of the target tokens");
   }
 };
+
+struct StepBenchmarkOptions {
+  double seconds = 5.0;         ///< seconds of measurement, after the first updates
+  bool trace = false;           ///< updates are traced, too
+  int64_t batch_tokens = 4096;  ///< largest batch measured; larger ones are extrapolated by FLOPs
+  int64_t vocabulary = 0;       ///< of synthetic data; 0: data.vocab_size
+  /// Sentence length of synthetic data; 0: the real text, or synthetic sentences of log-normal
+  /// lengths (median 22 tokens) if it is missing.
+  int64_t synthetic_length = 0;
+};
+
+/// Trains for some seconds and returns the cost of an update. Says on stderr if the text is
+/// missing. Encodes it in data.cache, by default in the temporary directory.
+StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options,
+                             const Context& context);
 
 /// FLOPs of one update in closed form, with sentences of 25 tokens, for comparing rows.
 double update_flops(const Experiment& experiment, const VocabularySizes& sizes);

@@ -17,12 +17,8 @@ namespace fs = std::filesystem;
 // Runs a line of shell, whose output is appended to `log`; returns whether it succeeded.
 bool shell(const std::string& line, const std::map<std::string, std::string>& environment,
            const fs::path& log) {
-  std::string variables;
-  for (const auto& [name, value] : environment) {
-    variables += "export " + name + "=" + shell_quoted(value) + "; ";
-  }
-  return output_of("exec >>" + shell_quoted(log.string()) + " 2>&1; " + variables + line)
-             .exit_code == 0;
+  const std::string to_log = "exec >>" + shell_quoted(log.string()) + " 2>&1; ";
+  return output_of(to_log + exported(environment) + line).exit_code == 0;
 }
 
 constexpr const char* kAnswers = "echo get_server_list | timeout 10 nvidia-cuda-mps-control";

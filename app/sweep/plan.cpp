@@ -24,22 +24,11 @@ std::string place_of(const SweepRequest& request, const ExpandedRow& row) {
 
 Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const ExpandedRow& row) {
   const fs::path folder = request.file.parent_path();
-  const auto merged = [&](std::vector<std::string> files, const std::vector<std::string>& more) {
-    for (const std::string& patch : more) {
-      if (!fs::exists(folder / patch)) {
-        throw ConfigError(place_of(request, row) + ": patch: '" + (folder / patch).string() +
-                          "': no such file");
-      }
-      files.push_back(patch);
-    }
-    return Json{{"base", files}};
-  };
-  const std::vector<Json> patches = {merged({file.base}, file.patch),
-                                     file.set,
-                                     merged({}, row.row.patch),
-                                     row.tags,
-                                     row.row.set,
-                                     row.values};
+  std::vector<std::string> base = {file.base};
+  base.insert(base.end(), file.patch.begin(), file.patch.end());
+  const std::vector<Json> patches = {
+      Json{{"base", base}}, file.set,  Json{{"base", row.row.patch}}, row.tags,
+      row.row.set,          row.values};
   return resolve_experiment(patches, place_of(request, row), folder, request.assignments);
 }
 
@@ -160,14 +149,14 @@ SweepMetrics chosen_metrics(const Experiment& experiment, const SweepMetrics& ch
                             const std::string& place) {
   SweepMetrics metrics;
   for (const MetricFacts& facts : kMetrics) {
-    const std::string& name = chosen.evaluators[facts.metric];
+    const std::string& name = chosen[facts.metric];
     std::vector<std::string> names;
     for (const EvaluatorConfig& config : experiment.eval) {
       if (config.kind() == facts.metric) names.push_back(config.name);
     }
     const auto found = name.empty() ? names.begin() : std::ranges::find(names, name);
     if (found != names.end()) {
-      metrics.evaluators[facts.metric] = *found;
+      metrics[facts.metric] = *found;
     } else if (!name.empty()) {
       throw ConfigError(place + "metrics." + facts.key + ": \"" + name +
                         "\": no such evaluator in the first row" +

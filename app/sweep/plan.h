@@ -52,7 +52,6 @@ struct SweepPlan {
   /// Runs of the selected rows: the first seed of all rows, then the second seed of all, so that an
   /// interrupted sweep has the same seeds for every row.
   std::vector<PlannedRun> runs;
-  Json tuning_grid;  ///< of trials
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -120,9 +119,8 @@ void plan_runs(SweepPlan& plan);
 
 // Fair tuning: the same trials for every row of a sweep, as a sweep of its own in SWEEP/tune.
 
-/// All trials of a sweep with "tune", one seed each, scored by the evaluator of kind loss alone:
-/// the grid of its file and, once these trials have finished, the values beyond the edges at which
-/// a row's choice is. Throws ConfigError.
+/// All trials of a sweep with "tune", one seed each, scored by the evaluator of kind loss alone.
+/// Throws ConfigError.
 SweepPlan plan_trials(const SweepPlan& plan);
 
 /// Gives all rows the settings chosen for the first one, and adds a row ROW.tuned for each that has

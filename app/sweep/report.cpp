@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <optional>
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
@@ -86,27 +85,18 @@ std::multimap<int64_t, fs::path> runs_of(const fs::path& row) {
   return runs;
 }
 
-RunRecord omitted(const std::string& status) {
-  RunRecord record;
-  record.state = RunState::omitted;
-  record.status = status;
-  return record;
-}
-
-// Throws DataError if a file of the run is damaged.
-std::optional<RunRecord> read_run(const fs::path& run, const std::string& name,
-                                  const Experiment& experiment, const std::string& change,
-                                  RunReader& reader, SweepResults& out) {
+// Throws DataError if a file of the run is damaged, or it is another run's copy.
+RunRecord read_run(const fs::path& run, const std::string& name, const Experiment& experiment,
+                   const std::string& change, RunReader& reader, SweepResults& out) {
   const Experiment own = load_description(run);
   if (run.filename() != "seed-" + std::to_string(own.seed)) {
-    out.notes.push_back(name + ": its config.json has seed " + std::to_string(own.seed) +
-                        ", unlike its directory (a copy?): omitted");
-    return {};
+    throw DataError(name + ": its config.json has seed " + std::to_string(own.seed) +
+                    ", unlike its directory (a copy?)");
   }
   if (!row_conflicts(run, experiment, change).empty()) {
     out.notes.push_back(name +
                         " was trained with a different config than the row has now: omitted");
-    return omitted("trained with a different config");
+    return {.state = RunState::omitted, .status = "trained with a different config"};
   }
   RunRecord record = reader.read(run, name, own, experiment);
   if (!change.empty()) record.commit = record.commit.substr(0, record.commit.find('+'));
@@ -124,21 +114,18 @@ RowRecord read_row(const PlannedRow& planned, const fs::path& directory, RunRead
   }
   for (const auto& [seed, run] : runs_of(directory / row.name)) {
     const std::string name = row.name + "/" + run.filename().string();
-    std::optional<RunRecord> record;
+    RunRecord& record = row.runs.emplace_back();
     try {
       record = read_run(run, name, experiment, row.change.record, reader, out);
     } catch (const DataError& error) {  // the results of the others are still reported
       out.notes.push_back(std::string(error.what()) + ": omitted");
-      record = omitted("has a damaged file");
+      record = {.state = RunState::omitted, .status = "omitted (see the notes)"};
     }
-    if (!record) continue;
-    record->name = name;
-    record->seed = seed;
-    row.runs.push_back(std::move(*record));
+    record.name = name;
+    record.seed = seed;
   }
   for (int64_t seed = experiment.seed; seed < experiment.seed + row.seeds; ++seed) {
-    if (std::ranges::count(row.runs, seed, &RunRecord::seed) == 0)
-      row.missing_seeds.push_back(seed);
+    row.missing += std::ranges::count(row.runs, seed, &RunRecord::seed) == 0;
   }
   return row;
 }
@@ -159,8 +146,8 @@ SweepResults results_of(const std::string& title, const std::string& about,
   out.title = title;
   out.about = about;
   out.made = "Made by " + version_line() + ".";
-  out.evaluators = metrics.evaluators;
-  if (const auto* evaluator = find_evaluator(base, metrics.evaluators[Metric::bleu])) {
+  out.evaluators = metrics;
+  if (const auto* evaluator = find_evaluator(base, metrics[Metric::bleu])) {
     out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
   }
   return out;
@@ -223,6 +210,26 @@ SweepResults results_of_run(const fs::path& run) {
   return out;
 }
 
+SweepResults collect_results(const fs::path& directory) {
+  if (kind_of(directory) == InputKind::run) return results_of_run(directory);
+  const fs::path path = directory / kSweepFile;
+  if (!fs::exists(path)) {
+    throw DataError(directory.string() +
+                    (fs::exists(directory)
+                         ? ": not a sweep directory: " + std::string(kSweepFile) +
+                               " is missing; give the directory of a sweep or a run"
+                         : ": no such sweep or run"));
+  }
+  try {
+    return results_of_plan(read_plan(path), directory);
+  } catch (const DataError&) {
+    throw;
+  } catch (const std::exception& error) {  // of Json or of a config
+    throw DataError(path.string() + ": corrupt or written by an earlier version (" + error.what() +
+                    "); run attn sweep again to rewrite it");
+  }
+}
+
 }  // namespace
 
 Report::Report(const fs::path& path)
@@ -248,26 +255,6 @@ std::string Report::write() const {
   std::cerr << "written: " << (directory / "report.md").string()
             << ", and rows.csv, runs.csv, curves.csv, table.tex beside it\n";
   return markdown;
-}
-
-SweepResults collect_results(const fs::path& directory) {
-  if (kind_of(directory) == InputKind::run) return results_of_run(directory);
-  const fs::path path = directory / kSweepFile;
-  if (!fs::exists(path)) {
-    throw DataError(directory.string() +
-                    (fs::exists(directory)
-                         ? ": not a sweep directory: " + std::string(kSweepFile) +
-                               " is missing; give the directory of a sweep or a run"
-                         : ": no such sweep or run"));
-  }
-  try {
-    return results_of_plan(read_plan(path), directory);
-  } catch (const DataError&) {
-    throw;
-  } catch (const std::exception& error) {  // of Json or of a config
-    throw DataError(path.string() + ": corrupt or written by an earlier version (" + error.what() +
-                    "); run attn sweep again to rewrite it");
-  }
 }
 
 }  // namespace attn

@@ -31,8 +31,9 @@ class RunReader {
   int64_t read_curves(const std::filesystem::path& run, const Experiment& row, RunRecord& record);
   void read_scores(const std::filesystem::path& run, const Experiment& experiment,
                    const RunResult& result, RunRecord& record);
-  void read_sentences(const std::filesystem::path& run, const Experiment& experiment,
-                      const EvaluatorResult& result, double score, RunRecord& record);
+  void read_sentences(const std::filesystem::path& run, const DataConfig& data,
+                      const EvaluatorConfig& evaluator, const EvaluatorResult& result, double score,
+                      RunRecord& record);
 
   SweepResults& out_;
   std::map<std::string, TestScorings> tests_;  // by text key
@@ -51,14 +52,11 @@ void note_ineffective(SweepResults& out, std::span<const Experiment> experiments
 /// those trained by different commits.
 void note_builds(SweepResults& out);
 
-/// Reads the plan of a sweep (sweep.json) and the existing runs, finished or not, or a single run
-/// as one row. Omits, with a note, runs whose config differs from their row or that have a damaged
-/// file. Throws DataError if it is neither.
-SweepResults collect_results(const std::filesystem::path& directory);
-
 /// Results and comparisons of a sweep, or of a run.
 struct Report {
-  /// Throws ConfigError or DataError.
+  /// Reads the plan of a sweep (sweep.json) and the existing runs, finished or not, or a single run
+  /// as one row. Omits, with a note, runs whose config differs from their row or that have a
+  /// damaged file. Throws ConfigError, and DataError if it is neither.
   explicit Report(const std::filesystem::path& directory);
 
   /// Writes report.md, rows.csv, runs.csv, curves.csv, table.tex and report.json, from which

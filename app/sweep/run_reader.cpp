@@ -1,14 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "app/experiment/resume.h"
-#include "app/experiment/run_result.h"
-#include "app/experiment/test_ledger.h"
 #include "app/sweep/report.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -39,7 +34,6 @@ void read_facts(const Json& facts, RunRecord& record) {
   // Without a vocabulary of its own the target has the source's.
   if (record.target_vocabulary.empty()) record.target_vocabulary = text(texts, "source_model");
   record.commit = text(facts, "commit");
-  record.changes = changes_of(facts);
   for (const char* key :
        {"version", "commit", "libtorch", "data_key", "pairs", "processor", "instructions",
         kPrecision, "threads", "memory", "device", "gpu", "started"}) {
@@ -151,6 +145,14 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& row, RunRe
       if (ppl) record.curve.push_back({at, kTrainingCurve, kCheckpoint, "ppl", *ppl});
       continue;
     }
+    if (kind == "change") {  // again by each resume from this step
+      const std::string change = line.value("option", "") + " " +
+                                 line.value("after", Json()).dump() + " from step " +
+                                 std::to_string(at);
+      if (record.changes.find(change) == std::string::npos) {
+        record.changes += (record.changes.empty() ? "" : ", ") + change;
+      }
+    }
     if (kind == "eval" && ppl && evaluator == out_.evaluators[Metric::loss]) {
       record.losses.push_back(*ppl);
     }
@@ -182,8 +184,8 @@ void RunReader::read_scores(const fs::path& run, const Experiment& experiment,
     };
     const auto found = result.results.find(name);
     const EvaluatorConfig* evaluator = find_evaluator(experiment, name);
-    if (found == result.results.end() ||
-        (evaluator != nullptr && evaluator->kind() != facts.metric)) {
+    if (found == result.results.end() || evaluator == nullptr ||
+        evaluator->kind() != facts.metric) {
       omit("has no result of evaluator " + name);
       continue;
     }
@@ -203,26 +205,24 @@ void RunReader::read_scores(const fs::path& run, const Experiment& experiment,
     record.scores[facts.metric] = value->second;
     record.texts[facts.metric] = scores.text;
     if (!out_.single_run && facts.bootstrap) {
-      read_sentences(run, experiment, scores, value->second, record);
+      read_sentences(run, experiment.data, *evaluator, scores, value->second, record);
     }
   }
 }
 
 // Reads the outputs for significance tests; adds a note if they are not those that were scored.
-void RunReader::read_sentences(const fs::path& run, const Experiment& experiment,
-                               const EvaluatorResult& result, double score, RunRecord& record) {
-  const EvaluatorConfig* config = find_evaluator(experiment, out_.evaluators[Metric::bleu]);
-  const auto* options = config ? std::get_if<BleuEvaluation>(&config->options) : nullptr;
+void RunReader::read_sentences(const fs::path& run, const DataConfig& data,
+                               const EvaluatorConfig& evaluator, const EvaluatorResult& result,
+                               double score, RunRecord& record) {
+  const BleuOptions bleu = evaluator.get<BleuEvaluation>().bleu_options();
   const fs::path output = run / result.output;
-  const fs::path reference =
-      config ? text_path(config->text(experiment.data), experiment.data.target) : "";
-  if (options != nullptr && fs::is_regular_file(output) && fs::exists(reference)) {
+  const fs::path reference = text_path(evaluator.text(data), data.target);
+  if (fs::is_regular_file(output) && fs::exists(reference)) {
     const auto hypotheses = read_lines(output);
     const std::vector<std::vector<std::string>> references = {read_lines(reference)};
     if (hypotheses.size() == references.front().size()) {
-      auto sentences = bleu_statistics(hypotheses, references, options->bleu_options());
-      const double again =
-          bleu_from_statistics(sum_of(sentences), options->bleu_options(), 1).score;
+      auto sentences = bleu_statistics(hypotheses, references, bleu);
+      const double again = bleu_from_statistics(sum_of(sentences), bleu, 1).score;
       if (std::abs(again - score) < kSameScore) {
         record.sentences = std::move(sentences);
         return;
@@ -272,13 +272,14 @@ void note_ineffective(SweepResults& out, std::span<const Experiment> experiments
   for (size_t i = 1; i < out.rows.size(); ++i) {
     const auto with = static_cast<size_t>(out.rows[i].baseline);
     const ProgramChange &change = out.rows[i].change, &former = out.rows[with].change;
-    std::string options = change.record != former.record ? change.label() : "";
-    for (const std::string& path : resume_conflicts(experiments[with], experiments[i])) {
-      options += (options.empty() ? "" : ", ") + path;
+    auto options = resume_conflicts(experiments[with], experiments[i]);
+    if (change.record != former.record) {
+      options.insert(options.begin(), (change.kind.empty() ? former : change).label());
     }
     if (options.empty() || !same_losses(out.rows[i], out.rows[with])) continue;
     out.notes.push_back(out.rows[i].name + ": all its losses equal those of " +
-                        out.rows[with].name + " to the last bit: " + options + " had no effect?");
+                        out.rows[with].name + " to the last bit: " + joined(options, ", ") +
+                        " had no effect?");
   }
 }
 

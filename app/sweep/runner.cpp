@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <set>
+#include <sstream>
 
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
@@ -14,7 +15,6 @@
 #include "app/machine/version.h"
 #include "app/sweep/mps.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/format.h"
 
 namespace attn {
@@ -34,12 +34,6 @@ struct Slot {
   bool mps = false;              // whether it was started under MPS
 };
 
-std::uintmax_t log_size(const PlannedRun& run) {
-  std::error_code none;
-  const std::uintmax_t size = fs::file_size(run.log(), none);
-  return none ? 0 : size;
-}
-
 void log(const std::string& line) {
   std::cerr << line << std::endl;
 }
@@ -48,7 +42,7 @@ void log(const std::string& line) {
 std::string results_text(const SweepPlan& plan, const RunResult& result) {
   std::string text;
   for (const MetricFacts& facts : kMetrics) {
-    const auto score = result.score(plan.metrics.evaluators[facts.metric], facts.key);
+    const auto score = result.score(plan.metrics[facts.metric], facts.key);
     if (!score) continue;
     text += std::string(text.empty() ? "" : "  ") + facts.key + " " + decimal(*score, 2);
   }
@@ -108,10 +102,7 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const SweepMachine&
                        "--wait",
                        std::to_string(kWaitForOthers),
                        "--resume"};
-  if (!launcher.empty()) {
-    const std::vector<std::string> shell{"/bin/sh", "-c", "exec " + launcher + " \"$@\"", "sh"};
-    request.arguments.insert(request.arguments.begin(), shell.begin(), shell.end());
-  }
+  request.launcher = launcher;
   if (machine.gpus > 1 && machine.jobs > 1) {
     request.environment["CUDA_VISIBLE_DEVICES"] =
         gpu_of_slot(slot, machine.gpus, std::getenv("CUDA_VISIBLE_DEVICES"));
@@ -193,7 +184,7 @@ class Sweep {
   void start(Slot& slot) {
     const PlannedRun& run = plan_.runs[slot.run];
     try {
-      slot.log_begin = log_size(run);
+      slot.log_begin = fs::is_regular_file(run.log()) ? fs::file_size(run.log()) : 0;
       ProcessRequest request = training(run, &slot - slots_.data(), machine_, launcher_);
       slot.mps = mps_ && !mps_->environment().empty() && !without_mps_.contains(slot.run);
       if (slot.mps) request.environment.merge(std::map(mps_->environment()));
@@ -218,13 +209,12 @@ class Sweep {
   }
 
   void finish(pid_t process, const ProcessEnd& end) {
-    const auto slot = std::find_if(slots_.begin(), slots_.end(),
-                                   [&](const Slot& s) { return s.process == process; });
+    const auto slot = std::ranges::find(slots_, process, &Slot::process);
     if (slot == slots_.end()) return;
     slot->process = 0;
     try {
       note_end(*slot, end);
-    } catch (const std::exception& error) {  // its result.json is damaged
+    } catch (const std::exception& error) {  // a damaged result.json, or it cannot be collected
       fail(slot->run, error.what());
     }
   }
@@ -234,7 +224,8 @@ class Sweep {
     const auto result = finished_result(run.directory, run.experiment.train);
     if (end.exit_code == 0 && result) {
       log(run.name + ": finished  " + results_text(plan_, *result));
-      collect(run);
+      collect_run(plan_, run);
+      ++end_.finished;
     } else if (slot.mps && !end_.interrupted && !was_stopped(end) && !result &&
                !is_own_error(end)) {
       // The end of the server, or a fault of one run, ends all runs of a GPU.
@@ -243,17 +234,6 @@ class Sweep {
       waiting_.push_back(slot.run);
     } else if (!end_.interrupted && !was_stopped(end)) {
       fail(slot.run, failure_of(run, end, slot.log_begin));
-    }
-  }
-
-  // The other runs go on if a finished one cannot be collected.
-  void collect(const PlannedRun& run) {
-    try {
-      collect_run(plan_, run);
-      ++end_.finished;
-    } catch (const std::exception& error) {
-      end_.failed.push_back(run.name + ": not collected: " + error.what());
-      log(run.name + ": not collected  " + error.what());
     }
   }
 
@@ -273,15 +253,11 @@ class Sweep {
 std::string gpu_of_slot(int64_t slot, int64_t gpus, const char* visible) {
   const int64_t turn = slot % gpus;
   if (visible == nullptr) return std::to_string(turn);
-  std::string_view list = visible;
-  for (int64_t i = 0;; ++i) {
-    const size_t comma = list.find(',');
-    std::string_view name = list.substr(0, comma);
-    while (name.starts_with(' ')) name.remove_prefix(1);
-    while (name.ends_with(' ')) name.remove_suffix(1);
-    if (i == turn || comma == std::string_view::npos) return std::string(name);
-    list.remove_prefix(comma + 1);
-  }
+  std::istringstream list(visible);
+  std::string name;  // the last one if there are fewer
+  for (int64_t i = 0; i <= turn; ++i) std::getline(list, name, ',');
+  std::erase(name, ' ');
+  return name;
 }
 
 std::string progress_of(const PlannedRun& run, const SweepMetrics& metrics) {
@@ -290,7 +266,7 @@ std::string progress_of(const PlannedRun& run, const SweepMetrics& metrics) {
   for (const Json& record : read_metrics(run.directory)) {
     const std::string kind = record.value("kind", "");
     if (kind == "train") step = step_of(record);
-    if (kind == "eval" && record.value("name", "") == metrics.evaluators[Metric::loss]) {
+    if (kind == "eval" && record.value("name", "") == metrics[Metric::loss]) {
       ppl = number_at(record, "ppl").value_or(0);
     }
   }

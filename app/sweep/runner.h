@@ -1,7 +1,8 @@
-// Trains the runs of a sweep, each in its own process.
+// Trains the runs of a sweep, each in its own process, or as a Slurm job array: one task per run.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,17 @@ std::string progress_of(const PlannedRun& run, const SweepMetrics& metrics);
 /// `launcher` starts each: "mpirun -np 2"; empty: as one process. A failing run does not stop the
 /// others. SIGINT and SIGTERM (catch_stop_signals) are forwarded: the runs save and stop.
 SweepEnd run_sweep(const SweepPlan& plan, const SweepMachine& machine, const std::string& launcher);
+
+/// The batch script. A task trains one run from the config that prepare_sweep wrote. Shortly before
+/// the time limit Slurm sends SIGUSR1: the run saves and stops, and the task is requeued until its
+/// run has finished. On SIGTERM (scancel) the run saves and stops without requeueing. `device` and
+/// `threads` are passed on; std::nullopt: as many threads as Slurm gives the task cores.
+std::string slurm_script(const SweepPlan& plan, const std::string& device,
+                         std::optional<int> threads);
+
+/// Writes SWEEP/slurm.sh and, if `submit`, submits it with sbatch. Returns sbatch's output, or the
+/// path of the script. Throws DataError if sbatch is missing or fails.
+std::string submit_to_slurm(const SweepPlan& plan, const std::string& device,
+                            std::optional<int> threads, bool submit);
 
 }  // namespace attn

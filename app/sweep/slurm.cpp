@@ -1,11 +1,11 @@
-#include "app/sweep/slurm.h"
-
 #include <filesystem>
 #include <sstream>
 
 #include "app/machine/processes.h"
+#include "app/sweep/runner.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/format.h"
 
 namespace attn {
 namespace {
@@ -106,12 +106,10 @@ std::string slurm_script(const SweepPlan& plan, const std::string& device,
   // A job that was to have a GPU must not train on its cores for want of one.
   const bool gpu = device == "auto" && slurm.gpus + slurm.gpus_per_task > 0;
   std::ostringstream out;
-  std::string array = "0-";
-  array += std::to_string(plan.runs.size() - 1);
-  if (slurm.at_once > 0) array.append("%").append(std::to_string(slurm.at_once));
+  const std::string limit = slurm.at_once > 0 ? "%" + std::to_string(slurm.at_once) : "";
   out << "#!/bin/bash\n# Made by attn sweep --slurm; task i trains run i of the list below.\n";
   directive(out, "job-name", "attn-" + fs::path(plan.source).stem().string());
-  out << "#SBATCH --array=" << array << "\n";
+  out << "#SBATCH --array=0-" << plan.runs.size() - 1 << limit << "\n";
   directive(out, "partition", slurm.partition);
   directive(out, "account", slurm.account);
   directive(out, "time", slurm.time);
@@ -154,9 +152,7 @@ std::string submit_to_slurm(const SweepPlan& plan, const std::string& device,
   if (code == 127) {
     throw DataError("sbatch not found; submit " + script.string() + " on a machine with Slurm");
   }
-  for (size_t end = text.find('\n'); end != text.npos; end = text.find('\n')) {
-    text.replace(end, 1, "; ");
-  }
+  replace_all(text, "\n", "; ");
   // sbatch starts its own lines with its name.
   const std::string where = text.starts_with("sbatch: ") ? "" : "sbatch: ";
   if (code != 0) throw DataError(where + text + " (script: " + script.string() + ")");

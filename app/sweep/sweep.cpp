@@ -12,7 +12,6 @@
 #include "app/sweep/costs.h"
 #include "app/sweep/report.h"
 #include "app/sweep/runner.h"
-#include "app/sweep/slurm.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -286,13 +285,14 @@ int sweep(const SweepRequest& request, const Context& context) {
     prepare_programs(plan, 0);
     return 0;
   }
-  while (trials && has_unfinished(*trials)) {
-    const int code = train_plan(*trials, request, context, true);
+  if (trials) {
+    const int code = has_unfinished(*trials) ? train_plan(*trials, request, context, true) : 0;
     inspect_runs(*trials);
     if (has_unfinished(*trials)) return code;  // a trial that diverged has finished
-    trials = plan_trials(plan);                // with an edge of the grid extended
+    for (const PlannedRun& run : trials->runs) collect_run(*trials, run);
+    choose_settings(plan, *trials);
+    for (const std::string& note : plan.tuning) std::cerr << note << "\n";
   }
-  if (trials) choose_settings(plan, *trials);
   return train_plan(plan, request, context);
 }
 

@@ -1,7 +1,6 @@
 #include "app/sweep/sweep_file.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 #include "app/experiment/experiment.h"
@@ -18,11 +17,10 @@ constexpr size_t kMaxNameLength = 80;
 
 // Whether a row's name can be a folder's: no separators, no white space, not hidden.
 bool is_row_name(const std::string& name) {
-  const auto fits = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.' || c == '=' || c == '+';
-  };
+  constexpr const char* kAllowed =
+      "-_.=+0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   return !name.empty() && name.size() <= kMaxNameLength && name.front() != '.' &&
-         name.front() != '-' && std::all_of(name.begin(), name.end(), fits);
+         name.front() != '-' && name.find_first_not_of(kAllowed) == name.npos;
 }
 
 void validate_row(const SweepRow& row, const std::string& place) {
@@ -61,8 +59,7 @@ bool is_tag(std::string_view path) {
     schema = &inner_schema(*schema, std::string(path.substr(0, dot)));
     path.remove_prefix(dot + 1);
   }
-  return std::any_of(schema->tags.begin(), schema->tags.end(),
-                     [&](const ConfigSchema::Tag& tag) { return tag.name == path; });
+  return std::ranges::count(schema->tags, path, &ConfigSchema::Tag::name) > 0;
 }
 
 // Whether the patch sets the option at the path, or resets the section that has it.

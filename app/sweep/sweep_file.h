@@ -57,18 +57,8 @@ struct SweepRow {
   bool operator==(const SweepRow&) const = default;
 };
 
-/// The evaluators of the report, by metric; empty: the first one of the kind.
-struct SweepMetrics {
-  PerMetric<std::string> evaluators;
-
-  template <class Self, class Visit>
-  static void fields(Self& self, Visit&& visit) {
-    for (const MetricFacts& facts : kMetrics) {
-      visit(facts.key, self.evaluators[facts.metric], "name of the evaluator to report");
-    }
-  }
-  bool operator==(const SweepMetrics&) const = default;
-};
+/// The names of the evaluators of the report; empty: the first one of the kind.
+using SweepMetrics = PerMetric<std::string>;
 
 /// Resources of the Slurm job array (`attn sweep --slurm`). Empty and 0: the site's defaults.
 struct SlurmConfig {

@@ -128,7 +128,7 @@ class Parse(ProgramTest):
                         wanted = line.replace("(", "-LRB-").replace(")", "-RRB-")
                         wanted = [w for w in re.split("[ \t\r\f\v]+", wanted) if w]
                         self.assertEqual(words_of(read_tree(tree)) if wanted else tree, wanted or "()")
-                    self.assertRegex(done.stderr, r"1 sentence \(line 7\) was longer than \d+ words")
+                    self.assertRegex(done.stderr, r"1 line longer than \d+ words \(first: line 7\)")
                     if not assignments:
                         self.assertNotIn("repaired", done.stderr)
 
@@ -142,8 +142,8 @@ class Parse(ProgramTest):
         # An untrained model without the constraint writes no trees.
         done = self.attn("parse", "xx", "--set", "constrained=false", "--set", "beam=1",
                          stdin="\n".join(self.sentences()) + "\n")
-        self.assertRegex(done.stderr, r"\d+ of 40 outputs were not well-formed trees")
-        self.assertRegex(done.stderr, r"\d+ of 40 outputs were cut at the length limit \(search.extra_length")
+        self.assertRegex(done.stderr, r"\d+ of 40 outputs repaired: not well-formed trees")
+        self.assertRegex(done.stderr, r"\d+ of 40 outputs cut at the length limit \(search.extra_length")
 
     def test_chunks_and_n_best_lists(self):
         line = self.sentences()[0] + "\n"

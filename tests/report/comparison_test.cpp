@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "eval/metrics/bleu.h"
-#include "report/joint_bootstrap.h"
 #include "tests/report/normal_draws.h"
 #include "tests/report/sweeps.h"
 #include "tests/support/catch.h"
@@ -148,13 +147,13 @@ TEST_CASE("a difference counts only if it is larger than the seeds' own") {
   const auto compared = compare(results);
   CHECK(*compared[1].differences[Metric::loss].ours == Approx(0.1));
   CHECK(*compared[1].differences[Metric::loss].paper == Approx(1.0));
-  CHECK(compared[1].differences[Metric::loss].verdict == Verdict::unclear);
-  CHECK(compared[2].differences[Metric::loss].verdict == Verdict::agrees);
-  CHECK(compared[3].differences[Metric::loss].verdict == Verdict::disagrees);
-  CHECK(compared[0].differences[Metric::loss].verdict == Verdict::none);
+  CHECK(compared[1].differences[Metric::loss].verdict == "inconclusive");
+  CHECK(compared[2].differences[Metric::loss].verdict == "agrees");
+  CHECK(compared[3].differences[Metric::loss].verdict == "disagrees");
+  CHECK(compared[0].differences[Metric::loss].verdict.empty());
   CHECK(!compared[0].differences[Metric::loss].test);
   // Without sentences no difference in BLEU can be significant.
-  CHECK(compared[2].differences[Metric::bleu].verdict == Verdict::unclear);
+  CHECK(compared[2].differences[Metric::bleu].verdict == "inconclusive");
 }
 
 TEST_CASE("a row with another baseline has its differences from that row, ours and the paper's") {
@@ -171,7 +170,7 @@ TEST_CASE("a row with another baseline has its differences from that row, ours a
   const Difference& next = compared[2].differences[Metric::loss];
   CHECK(*next.ours == Approx(-0.95));
   CHECK(*next.paper == Approx(-0.5));
-  CHECK(next.verdict == Verdict::agrees);
+  CHECK(next.verdict == "agrees");
   // The bootstrap pairs it with the same row.
   CHECK(compared[1].differences[Metric::bleu].joint->interval.high == 0.0);
   CHECK(compared[2].differences[Metric::bleu].joint->interval.high != 0.0);
@@ -244,7 +243,7 @@ TEST_CASE("a row that was scored on something else has no difference, and others
   CHECK(compared[1].means[Metric::loss]);
   CHECK(!compared[1].differences[Metric::loss].ours);
   CHECK(!compared[1].differences[Metric::loss].test);
-  CHECK(compared[1].differences[Metric::loss].verdict != Verdict::disagrees);
+  CHECK(compared[1].differences[Metric::loss].verdict != "disagrees");
   CHECK(compared[1].differences[Metric::bleu].ours);
   CHECK(*compared[2].differences[Metric::loss].ours == Approx(1.0));
   CHECK(compared[2].differences[Metric::loss].test);
@@ -279,16 +278,16 @@ TEST_CASE("BLEU's differences are tested over sentences, and over seeds where th
   CHECK(*compared[1].differences[Metric::bleu].p_value < 0.05);
   CHECK(compared[1].differences[Metric::bleu].interval()->high < 0.0);
   CHECK(!compared[1].differences[Metric::bleu].test);
-  CHECK(compared[1].differences[Metric::bleu].verdict == Verdict::agrees);
+  CHECK(compared[1].differences[Metric::bleu].verdict == "agrees");
   CHECK(*compared[2].differences[Metric::bleu].p_value > 0.05);
-  CHECK(compared[2].differences[Metric::bleu].verdict == Verdict::unclear);
+  CHECK(compared[2].differences[Metric::bleu].verdict == "inconclusive");
   // A base whose seeds stray by as much as the difference takes the verdict back.
   RunRecord second = run(2, 5, 20);
   second.sentences = sentences(200);
   results.rows[0].runs.push_back(second);
   compared = compare(results);
   const Difference& worse = compared[1].differences[Metric::bleu];
-  CHECK(worse.verdict == Verdict::unclear);
+  CHECK(worse.verdict == "inconclusive");
   // One p-value, of both tests: the larger one.
   CHECK(*worse.p_value == std::max(*worse.holm, worse.joint->p_value));
   // The bootstrap is of the seeds that the means are of; without it nothing is significant.

@@ -6,7 +6,6 @@
 
 #include "base/json_config.h"
 #include "base/random.h"
-#include "report/statistics.h"
 #include "tests/report/normal_draws.h"
 #include "tests/support/catch.h"
 #include "tests/support/golden_json.h"

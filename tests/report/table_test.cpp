@@ -68,7 +68,7 @@ TEST_CASE("a sweep of parsers shows F1, and the paper's columns where the paper 
   results.rows[1].paper.scores[Metric::parse] = 92.7;
   const auto with_paper = compare(results);
   CHECK(*with_paper[1].differences[Metric::parse].paper == Approx(1.4));
-  CHECK(with_paper[1].differences[Metric::parse].verdict == Verdict::agrees);
+  CHECK(with_paper[1].differences[Metric::parse].verdict == "agrees");
   const std::string csv = to_csv(rows_table(results, with_paper));
   CHECK_THAT(csv, contains("f1_paper_difference") && contains(",1.4,") && contains("agrees"));
   CHECK(csv.find("ppl_paper") == std::string::npos);
@@ -106,22 +106,18 @@ TEST_CASE("the table for a paper has means with marks, in LaTeX with booktabs") 
         "\\begin{tabular}{lrlrrrrr}\n\\toprule\n"
         "row & $d_k$ & other & PPL & PPL paper & BLEU & BLEU paper & params $\\times 10^6$ \\\\\n"
         "\\midrule\n"
-        "base & 64 &  & 5.13 $\\pm$ 0.15 & 5.00 & 25.20 $\\pm$ 0.26 & 25.0 & 1.00 \\\\\n"
+        "base & 64 &  & 5.13 $\\pm$ 0.15 & 5.00 & 25.20 $\\pm$ 0.26 & 25.0 & 1 \\\\\n"
         "x\\_1 & 64 & qk\\_norm l2 & 6.10 $\\pm$ 0.10$^{*}$ & 6.00 & 24.00 $\\pm$ 0.20 & 24.0 & "
-        "1.00 \\\\\n"
+        "1 \\\\\n"
         "\\bottomrule\n\\end{tabular}\n");
 }
 
-TEST_CASE("parameters have as many decimals as tell the rows apart, six at most") {
-  auto results = sweep(
-      {row("base", 5, 25, {run(1, 5, 25)}), row("x", 6, 24, {run(1, 6, 24)}), row("y", 6, 24, {})});
-  CHECK_THAT(to_markdown(results_table(results, compare(results))), contains(" 1.00 |"));
-  results.rows[1].runs[0].result.parameters = 1'001'000;
-  CHECK_THAT(to_markdown(results_table(results, compare(results))),
-             contains(" 1.000 |") && contains(" 1.001 |"));
-  results.rows[1].runs[0].result.parameters = 1'000'001;
-  CHECK_THAT(to_markdown(results_table(results, compare(results))),
-             contains(" 1.000000 |") && contains(" 1.000001 |"));
+TEST_CASE("parameters have three digits in tables, and all in CSV") {
+  auto results = sweep({row("base", 5, 25, {run(1, 5, 25)}), row("x", 6, 24, {run(1, 6, 24)})});
+  results.rows[1].runs[0].result.parameters = 213'456'789;
+  const auto compared = compare(results);
+  CHECK_THAT(to_markdown(results_table(results, compared)), contains(" 1 |") && contains(" 213 |"));
+  CHECK_THAT(to_csv(rows_table(results, compared)), contains("213.456789"));
 }
 
 TEST_CASE("the table of costs has published FLOPs, also of systems that were not trained") {
@@ -249,21 +245,21 @@ TEST_CASE("omitted, failed and unfinished runs are counted, and named in the tab
 
 TEST_CASE("seeds that were planned but not run are counted at the top and named in the table") {
   SweepResults results = two_rows();
-  results.rows[0].missing_seeds = {4};
-  results.rows[1].missing_seeds = {4, 5, 6, 7};
+  results.rows[0].missing = 1;
+  results.rows[1].missing = 4;
   results.rows.push_back(row("A2", 5, 25, {}));
-  results.rows[2].missing_seeds = {1, 2};
+  results.rows[2].missing = 2;
   CHECK_THAT(
       report_of(results),
       contains("# a sweep\n\n6 of 13 runs finished: 7 not run. 1 row has not been run.\n\n") &&
-          contains("| seed 4 not run ") && contains("| 4 of 7 seeds not run ") &&
+          contains("| 1 of 4 seeds not run ") && contains("| 4 of 7 seeds not run ") &&
           contains("| not run "));
-  results.rows[1].missing_seeds = {4, 6};
+  results.rows[1].missing = 2;
   results.rows[1].runs[0].state = RunState::unfinished;
   results.rows[1].runs[0].status = "at step 3 of 8";
   const Table table = results_table(results, compare(results));
   CHECK(table.columns.back().key == "state");
-  CHECK(table.rows[1].back() == "seed 1 at step 3 of 8, seeds 4, 6 not run");
+  CHECK(table.rows[1].back() == "seed 1 at step 3 of 8, 2 of 5 seeds not run");
 }
 
 TEST_CASE("the report of a single run has its scores and state") {

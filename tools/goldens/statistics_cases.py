@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/report/data/statistics_cases.json: SciPy's values for the statistics of reports (report/statistics.h
-and report/seed_tests.h), from synthetic samples.
+"""Writes tests/report/data/statistics_cases.json: SciPy's values for the statistics of reports (report/seed_tests.h),
+from synthetic samples.
 
     pip install scipy==1.17.1 && python3 tools/goldens/statistics_cases.py [OUT]
 

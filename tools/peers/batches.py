@@ -34,7 +34,7 @@ class Random:
 
 
 def synthetic_pairs(vocabulary, count=20000):
-    """Pairs of random tokens, as app/commands/bench_step.cpp makes them: log-normal lengths, median 22, from 1 to 200."""
+    """Pairs of random tokens, as app/sweep/step_benchmark.cpp makes them: log-normal lengths, median 22, from 1 to 200."""
     random = Random(1)
     vary = lambda length, spread: round(min(max(length * math.exp(spread * random.normal()), 1), 200))
     pairs = []

@@ -1,6 +1,6 @@
 """Figures of results/ from JSON of the program; OUT is an .svg or .pdf file. Needs what the page needs.
 
-    python3 tools/report/plots.py table1 TABLE1.json … OUT          times of `attn bench table1`, a panel for each width
+    python3 tools/report/plots.py table1 TABLE1.json … OUT          times of results/table1, a panel for each width
     python3 tools/report/plots.py heads NAME=HEADS.json … OUT       `attn heads --prune`: BLEU by the share of heads masked,
         and of the last model every head by entropy and distance, sized by its importance
     python3 tools/report/plots.py maps ATTENTION.json LINE KIND:LAYER:HEAD … OUT

@@ -94,18 +94,6 @@ TEST_CASE("a lock of a process that was killed, or of another boot, is free at o
   CHECK_NOTHROW(RunLock(folder.path()));
 }
 
-TEST_CASE("the changes of a run are listed, whatever else its run.json holds") {
-  const testing::TemporaryDirectory run;
-  CHECK(changes_of(read_run_file(run.path())).empty());
-  for (const char* changes : {"1", "\"x\"", "[1]", "[{\"option\": 3}]", "{}"}) {
-    CAPTURE(changes);
-    run.write("run.json", std::string("{\"changes\": ") + changes + "}");
-    CHECK(changes_of(read_run_file(run.path())).empty());
-  }
-  run.write("run.json", R"({"changes": [{"step": 7, "option": "train.clip_norm", "after": 2.0}]})");
-  CHECK(changes_of(read_run_file(run.path())) == "train.clip_norm 2.0 from step 7");
-}
-
 TEST_CASE("a result is read back as it was written") {
   const testing::TemporaryDirectory run;
   CHECK_FALSE(read_result(run.path()).has_value());

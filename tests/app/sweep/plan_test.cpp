@@ -98,8 +98,8 @@ TEST_CASE("rows are patches on the base and what the sweep sets; the first is co
   CHECK(plan.rows[0].changed.empty());
   CHECK(plan.rows[1].changed == std::vector<std::string>{"model.dropout"});
   CHECK(plan.rows[1].experiment.model.get<TransformerConfig>().heads == 4);
-  CHECK(plan.metrics.evaluators[Metric::loss] == "v");
-  CHECK(plan.metrics.evaluators[Metric::bleu] == "b");
+  CHECK(plan.metrics[Metric::loss] == "v");
+  CHECK(plan.metrics[Metric::bleu] == "b");
   REQUIRE(plan.runs.size() == 3);
   CHECK(plan.runs[1].name == "own/seed-5");
   CHECK(plan.runs[1].directory == sweeps.folder() / "own" / "seed-5");

@@ -1,8 +1,6 @@
 // How a sweep runs: its costs, the state of its runs, and Slurm.
 #include "app/sweep/runner.h"
 
-#include "app/sweep/slurm.h"
-
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -178,7 +176,7 @@ TEST_CASE("a run's progress is read from the end of its log") {
   const SweepPlan plan = sweeps.plan(sweeps.rows(R"({"name": "B1"})"));
   const PlannedRun& run = plan.runs[0];
   SweepMetrics metrics;
-  metrics.evaluators[Metric::loss] = "v";
+  metrics[Metric::loss] = "v";
   CHECK(progress_of(run, metrics) == "base/seed-5 0/100000");
   std::filesystem::create_directories(run.directory);
   std::ofstream(run.directory / "metrics.jsonl")

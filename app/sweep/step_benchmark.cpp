@@ -1,5 +1,4 @@
-#include "app/commands/bench_step.h"
-
+// A training step, measured: `attn bench step`, `attn train --dry-run`, the dry run of a sweep.
 #include <c10/core/CachingDeviceAllocator.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 #include <unistd.h>
@@ -13,12 +12,13 @@
 #include <map>
 #include <memory>
 #include <numbers>
-#include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "app/machine/device.h"
+#include "app/sweep/costs.h"
 #include "base/file.h"
 #include "base/format.h"
 #include "base/random.h"
@@ -29,7 +29,6 @@
 #include "data/source_features.h"
 #include "kernels/cuda/gpu_kernels.h"
 #include "kernels/fast_path.h"
-#include "model/size.h"
 #include "train/trainer.h"
 
 namespace attn {
@@ -114,15 +113,11 @@ Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
           .tokenizers = tokenizers};
 }
 
-struct TraceEvent {
-  std::string name;
-  uint64_t thread;
-  int64_t begin, end;  // nanoseconds
-};
+using Event = torch::autograd::profiler::KinetoEvent;
 
 // Traces updates by LibTorch's profiler (kineto): a GPU's kernels and copies, or else operators, in
 // the order of their begins; of equal begins the outer one first.
-std::vector<TraceEvent> traced(const std::function<void()>& update, torch::Device device) {
+std::vector<Event> traced(const std::function<void()>& update, torch::Device device) {
   namespace profiler = torch::profiler::impl;
   ::setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);  // it writes its own steps to stderr
   const profiler::ProfilerConfig config(profiler::ProfilerState::KINETO);
@@ -132,15 +127,10 @@ std::vector<TraceEvent> traced(const std::function<void()>& update, torch::Devic
   torch::autograd::profiler::enableProfiler(config, activities);
   for (int64_t i = 0; i < kTraced; ++i) update();
   synchronize(device);
-  const auto result = torch::autograd::profiler::disableProfiler();
-  std::vector<TraceEvent> events;
-  for (const auto& event : result->events()) {
-    if (event.deviceType() != device.type()) continue;
-    events.push_back({event.name(), event.startThreadId(), static_cast<int64_t>(event.startNs()),
-                      static_cast<int64_t>(event.endNs())});
-  }
-  std::ranges::sort(events, [](const TraceEvent& a, const TraceEvent& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  std::vector<Event> events = torch::autograd::profiler::disableProfiler()->events();
+  std::erase_if(events, [&](const Event& event) { return event.deviceType() != device.type(); });
+  std::ranges::sort(events, [](const Event& a, const Event& b) {
+    return a.startNs() != b.startNs() ? a.startNs() < b.startNs() : a.endNs() > b.endNs();
   });
   return events;
 }
@@ -150,49 +140,44 @@ std::vector<TraceEvent> traced(const std::function<void()>& update, torch::Devic
 std::string trace_table(const std::function<void()>& update, torch::Device device) {
   constexpr size_t kMost = 40;  // rows
   struct Row {
-    std::string name;
-    int64_t calls = 0, time = 0;
+    double calls = 0.0, time = 0.0;
   };
   std::map<std::string, Row> by_name;
-  std::map<uint64_t, std::vector<const TraceEvent*>> open;  // of a thread, from the outermost
-  const std::vector<TraceEvent> events = traced(update, device);
-  const int64_t first = events.empty() ? 0 : events.front().begin;
-  int64_t last = first, busy = 0, longest_gap = 0;
-  double all = 0.0, calls = 0.0;
-  for (const TraceEvent& event : events) {
-    Row& row = by_name[event.name];
-    row.name = event.name;
+  std::map<uint64_t, std::vector<const Event*>> open;  // of a thread, from the outermost
+  const std::vector<Event> events = traced(update, device);
+  const uint64_t first = events.empty() ? 0 : events.front().startNs();
+  uint64_t last = first, idle = 0, longest_gap = 0;
+  double all = 0.0;
+  for (const Event& event : events) {
+    const auto time = static_cast<double>(event.durationNs());
+    Row& row = by_name[event.name()];
     ++row.calls;
-    row.time += event.end - event.begin;
-    std::vector<const TraceEvent*>& callers = open[event.thread];
-    while (!callers.empty() && callers.back()->end < event.end) callers.pop_back();
+    row.time += time;
+    all += time;
+    std::vector<const Event*>& callers = open[event.startThreadId()];
+    while (!callers.empty() && callers.back()->endNs() < event.endNs()) callers.pop_back();
     if (!device.is_cuda() && !callers.empty()) {
-      by_name[callers.back()->name].time -= event.end - event.begin;
+      by_name[callers.back()->name()].time -= time;
+      all -= time;
     }
     callers.push_back(&event);
-    longest_gap = std::max(longest_gap, event.begin - last);
-    busy += std::max<int64_t>(event.end - std::max(last, event.begin), 0);
-    last = std::max(last, event.end);
+    const uint64_t gap = std::max(event.startNs(), last) - last;
+    idle += gap;
+    longest_gap = std::max(longest_gap, gap);
+    last = std::max(last, event.endNs());
   }
-  std::vector<Row> rows;
-  for (const auto& [name, row] : by_name) {
-    rows.push_back(row);
-    all += static_cast<double>(row.time);
-    calls += static_cast<double>(row.calls);
-  }
-  std::ranges::sort(rows, std::ranges::greater(), &Row::time);
+  std::vector<std::pair<std::string, Row>> rows(by_name.begin(), by_name.end());
+  std::ranges::sort(rows, std::ranges::greater(), [](const auto& row) { return row.second.time; });
   constexpr double kEach = 1e-6 / kTraced;  // milliseconds of an update
   const auto span = static_cast<double>(last - first);
   std::string text = format(
       "an update: %.3f ms, %.1f %% of it between calls (at most %.3f ms), %.0f calls\n"
       "%10s %7s %8s  name",
-      kEach * span, 100 * (1 - static_cast<double>(busy) / span),
-      1e-6 * static_cast<double>(longest_gap), calls / kTraced, "ms", "share", "calls");
-  for (size_t i = 0; i < std::min(kMost, rows.size()); ++i) {
-    const auto time = static_cast<double>(rows[i].time);
-    text +=
-        format("\n%10.4f %5.1f %% %8.1f  %s", kEach * time, 100 * time / all,
-               static_cast<double>(rows[i].calls) / kTraced, rows[i].name.substr(0, 100).c_str());
+      kEach * span, 100 * static_cast<double>(idle) / span, 1e-6 * static_cast<double>(longest_gap),
+      static_cast<double>(events.size()) / kTraced, "ms", "share", "calls");
+  for (const auto& [name, row] : rows | std::views::take(kMost)) {
+    text += format("\n%10.4f %5.1f %% %8.1f  %s", kEach * row.time, 100 * row.time / all,
+                   row.calls / kTraced, name.substr(0, 100).c_str());
   }
   return text;
 }
@@ -213,7 +198,8 @@ double memory_of(torch::Device device) {
 }  // namespace
 
 StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOptions& options,
-                             torch::Device device) {
+                             const Context& context) {
+  const torch::Device device = context.device;
   const auto say = [](const std::string& text) { std::cerr << text << "\n"; };
   const Material data = material(experiment.data, options);
   if (!data.tokenizers && options.synthetic_length == 0) {
