@@ -56,19 +56,19 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2675,
+    "base": 2566,
     "kernels": 6910,
     "kernels/cuda": 1800,
-    "model": 6510,
+    "model": 6518,
     "data": 6079,
     "train": 4641,
-    "eval": 6913,
+    "eval": 6907,
     "report": 1986,
-    "app": 10734,
-    "tests": 18479,
+    "app": 10606,
+    "tests": 18543,
     "run": 216,
 }
-PYTHON_BUDGET = 11513  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11515  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

@@ -221,7 +221,6 @@ TransformerConfig table1_model(const Table1Point& point) {
   TransformerConfig config;
   config.d_model = point.width;
   config.heads = std::max<int64_t>(1, point.width / kHead);
-  config.d_k = config.d_v = point.width / config.heads;
   static_cast<MixerConfig&>(config.encoder_mixer) = point.mixer.config;
   config.encoder_mixer.bidirectional = point.mixer.bidirectional;
   config.validate();

@@ -51,7 +51,7 @@ std::vector<Assignment> search_assignments(std::vector<Assignment> assignments) 
   for (auto& [text, path, value] : assignments) {
     const std::string section = path.substr(0, path.find('.'));
     if (section == "search" || section == "runtime") continue;
-    if (section != path && schema_of<Experiment>().inner.contains(section)) {
+    if (section != path && write_config(Experiment{}).contains(section)) {
       throw ConfigError("--set " + text +
                         ": only options of search and runtime can be set for a trained model");
     }
@@ -207,7 +207,7 @@ void save_description(const ModelDirectory& directory, const Experiment& experim
     write_file_atomically(directory.features(), features->serialized());
   }
   // Last: its existence implies that of the others.
-  write_file_atomically(directory.config(), write_experiment(experiment).dump(2) + "\n");
+  write_file_atomically(directory.config(), write_config(experiment).dump(2) + "\n");
 }
 
 Tokenizers load_tokenizers(const ModelDirectory& directory) {
@@ -245,11 +245,10 @@ LoadedModel load_model(const fs::path& path, torch::Device device,
 LoadedModel load_model_to_search(const fs::path& path, torch::Device device,
                                  const std::vector<Assignment>& assignments) {
   const ModelDirectory directory = find_checkpoint(path);
-  const Experiment described = load_description(directory);
-  Json json = write_config(described);  // with all options of the evaluators, so that they stay
+  // With all options of the evaluators, so that they stay.
+  const Json json = write_resolved(load_description(directory));
   return load_with(
-      directory,
-      read_resolved(std::move(json), directory.config().string(), search_assignments(assignments)),
+      directory, read_resolved(json, directory.config().string(), search_assignments(assignments)),
       device);
 }
 

@@ -20,13 +20,10 @@ const std::string& deciding(const SweepPlan& plan) {
 std::vector<PlannedRow> with_settings(const PlannedRow& row, const Json& grid) {
   std::vector<PlannedRow> rows;
   for (const ExpandedRow& settings : expand({.name = row.name, .grid = grid})) {
-    Json config = write_experiment(row.experiment);
-    for (const Json& patch : {settings.tags, settings.values}) {
-      apply_patch(config, patch, schema_of<Experiment>());
-    }
     rows.push_back(row);
     rows.back().name = settings.row.name;
-    rows.back().experiment = read_resolved(config, "tune: row " + settings.row.name);
+    rows.back().experiment =
+        patched(row.experiment, settings.values, "tune: row " + settings.row.name);
   }
   return rows;
 }

@@ -21,7 +21,6 @@ struct LossEvaluation {
   template <class Self, class Visit>
   static void fields(Self&, Visit&&) {}
   bool operator==(const LossEvaluation&) const = default;
-  void validate() const {}
   std::unique_ptr<Evaluator> make(const EvaluatorInput& input) const;
 };
 

@@ -34,13 +34,14 @@ int64_t qk_norm_parameters(const TransformerConfig& c) {
     case QkNorm::rms:
       break;
   }
-  return 2 * c.d_k;
+  return 2 * c.key_width();
 }
 
 // Of self-attention's vectors of relative positions at so many distances, all heads. They enter a
 // product for each position.
 int64_t relative_weights(const TransformerConfig& c, int64_t distances) {
-  return c.position == Position::relative ? c.heads * distances * (c.d_k + c.d_v) : 0;
+  return c.position == Position::relative ? c.heads * distances * (c.key_width() + c.value_width())
+                                          : 0;
 }
 
 // Positions that one layer carries information forward.
@@ -56,10 +57,10 @@ int64_t reach(const SideMixer& mixer, int64_t layer) {
 }  // namespace
 
 int64_t attention_parameters(const TransformerConfig& c) {
-  return linear_parameters(c.d_model, c.heads * c.d_k, c.bias) +
-         linear_parameters(c.d_model, c.key_heads() * c.d_k, c.bias) +
-         linear_parameters(c.d_model, c.key_heads() * c.d_v, c.bias) +
-         linear_parameters(c.heads * c.d_v, c.d_model, c.bias) + qk_norm_parameters(c);
+  return linear_parameters(c.d_model, c.heads * c.key_width(), c.bias) +
+         linear_parameters(c.d_model, c.key_heads() * c.key_width(), c.bias) +
+         linear_parameters(c.d_model, c.key_heads() * c.value_width(), c.bias) +
+         linear_parameters(c.heads * c.value_width(), c.d_model, c.bias) + qk_norm_parameters(c);
 }
 
 int64_t mixer_parameters(const TransformerConfig& c, const SideMixer& mixer) {
@@ -81,8 +82,8 @@ int64_t mixer_parameters(const TransformerConfig& c, const SideMixer& mixer) {
 
 double mixer_products(const TransformerConfig& c, const SideMixer& mixer, int64_t length) {
   const auto number = [](int64_t n) { return static_cast<double>(n); };
-  const int64_t d = c.d_model, heads = c.heads * (c.d_k + c.d_v),
-                kv_heads = c.key_heads() * (c.d_k + c.d_v);
+  const int64_t d = c.d_model, heads = c.heads * (c.key_width() + c.value_width()),
+                kv_heads = c.key_heads() * (c.key_width() + c.value_width());
   switch (mixer.config.kind) {
     case Mixer::attention:
     case Mixer::restricted_attention:
