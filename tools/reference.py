@@ -35,7 +35,8 @@ its training) or from another file:
 
 - `"base"` is a path relative to the file, or a list of paths, which are merged in order. Each is a
   merge patch (RFC 7386): objects are merged, all other values, including lists, are replaced, and
-  `null` resets an option to its default.
+  `null` resets an option to its default. An object changes the elements of a list that its keys
+  number: `"eval": { "0": { "every": 500 } }`.
 - On the command line `--set PATH=VALUE` changes one option: `--set model.heads=8`,
   `--set eval.0.every=500` (the first evaluator; also `eval[0].every`),
   `--set 'data.silver=["a.ptb"]'`. The order of different options does not matter. `translate`,

@@ -53,7 +53,8 @@ void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRo
   for (const Assignment& assignment : request.assignments) {
     for (const ExpandedRow& row : rows) {
       for (const auto& [path, values] : row.row.grid.items()) {
-        if (!is_within(assignment.path, path) && !is_within(path, assignment.path)) continue;
+        const std::string set = Assignment(path + "=").path;  // in the same form
+        if (!is_within(assignment.path, set) && !is_within(set, assignment.path)) continue;
         throw ConfigError("--set " + assignment.text + ": row " + row.row.name + " sets " + path +
                           " itself; leave it out, or change the row");
       }

@@ -20,11 +20,6 @@ bool EvaluatorConfig::lower_is_better() const {
   return std::visit([](const auto& chosen) { return chosen.metric.lower_is_better; }, options);
 }
 
-SearchConfig EvaluatorConfig::search_over(SearchConfig common, const std::string& place) const {
-  read_config(common, search, place);
-  return common;
-}
-
 void EvaluatorConfig::validate() const {
   require(!name.empty() && name.find_first_of("/ \t\n") == std::string::npos, "name",
           "\"" + name + "\"", "must be a word without '/': files are named after it");

@@ -74,7 +74,10 @@ struct EvaluatorConfig {
   }
   /// Its search: `common`, that of the experiment, with its own options. Throws ConfigError for an
   /// unknown one, or one of another type, at `place`.
-  SearchConfig search_over(SearchConfig common, const std::string& place = "search") const;
+  SearchConfig search_over(SearchConfig common, const std::string& place = "search") const {
+    read_config(common, search, place);
+    return common;
+  }
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {

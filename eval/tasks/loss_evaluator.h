@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "data/config.h"
 #include "eval/tasks/evaluator_kind.h"

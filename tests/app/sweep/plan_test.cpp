@@ -43,6 +43,10 @@ TEST_CASE("the values of a grid, which name its rows, cannot be overridden") {
   CHECK_THROWS_WITH(sweeps.plan(text, {.assignments = {Assignment("model={}")}}),
                     contains("model.heads"));
   CHECK_NOTHROW(sweeps.plan(text, {.assignments = {Assignment("train.steps=7")}}));
+  const auto beams = sweeps.rows(R"({"name": "g", "grid": {"eval.1.search.beam": [1, 4]}})");
+  CHECK(sweeps.plan(beams).rows[1].experiment.eval[1].search == Json{{"beam", 1}});
+  CHECK_THROWS_WITH(sweeps.plan(beams, {.assignments = {Assignment("eval[1].search.beam=2")}}),
+                    contains("row g.beam=1 sets eval.1.search.beam itself"));
 }
 
 TEST_CASE("a grid's other values hold for each of its architectures and schedules") {
