@@ -5,7 +5,8 @@
         attn="./run bench step experiments/multi30k/tiny.json --json" \\
         plain="python3 tools/peers/pytorch_step.py runs/tiny"
 
-Each command prints one JSON object, or a list of one. On a shared machine only the ratios are meaningful.
+Each command prints one JSON object, or a list of one. On a shared machine only the ratios are meaningful. --record
+results/speed/NAME.json keeps the rates of all rounds, from which tools/recompute computes the row NAME of a page.
 
     attn sweep experiments/multi30k/table3.json --run runs/rates --slurm --no-submit   # writes the rows' configs
     python3 tools/peers/compare.py --jobs 2 --rounds 2 \\
@@ -24,10 +25,12 @@ before and after it, since machines drift, as measured and at equal FLOPs (the r
 import argparse
 import json
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from statistics import harmonic_mean, median
 
 
@@ -53,13 +56,22 @@ def table(head, rows):
         print(f"| {' | '.join(row)} |")
 
 
-def compare(commands, key, rounds):
+def processor():
+    lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf8").split("\n\n")[0].split("\n")
+    found = dict(re.split(r"\s*:\s*", line, maxsplit=1) for line in lines)
+    return f"{found['model name']}, family {found['cpu family']}, model {found['model']}"
+
+
+def compare(commands, key, rounds, record):
     seen = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
             seen[name] += values_of(command)
             print(f"{name}: {seen[name][-1][key]:.5g}", file=sys.stderr, flush=True)
     rates = {name: [values[key] for values in found] for name, found in seen.items()}
+    if record:
+        told = {"date": time.strftime("%Y-%m-%d"), "processor": processor(), "key": key, "commands": commands, "rounds": rates}
+        record.write_text(json.dumps(told, indent=1) + "\n", encoding="utf8")
     first = next(iter(rates))
     rows = []
     for name, values in rates.items():
@@ -126,6 +138,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--key", default="tokens_per_second", help="JSON key of the value to compare; higher is better")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--record", type=pathlib.Path, metavar="FILE", help="writes the rates of all rounds, as JSON")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once, with configs")
     parser.add_argument("--sweep", type=pathlib.Path, help="sweep directory, with sweep.json")
     parser.add_argument("--rows", default="", metavar="A,B", help="rows of the sweep (default: all)")
@@ -140,7 +153,7 @@ def main():
     elif configs:
         compare_configs(commands, options.key, options.rounds, options.jobs, [pathlib.Path(path) for path in configs])
     else:
-        compare(commands, options.key, options.rounds)
+        compare(commands, options.key, options.rounds, options.record)
 
 
 if __name__ == "__main__":
