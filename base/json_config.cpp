@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 
+#include "base/check.h"
+#include "base/format.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -20,61 +23,19 @@ std::string position(std::string_view text, size_t byte) {
   return std::to_string(line) + ":" + std::to_string(column);
 }
 
-// The value of a tag in an object; the tag may be missing or invalid.
-std::string chosen_word(const ConfigSchema::Tag& tag, const Json& object) {
-  const auto found = object.find(tag.name);
-  if (found == object.end() || found->is_null()) return tag.standard;
-  return found->is_string() ? found->get<std::string>() : found->dump();
-}
-
-// All options of an alternative; null if the alternative does not exist.
-const Json* options_of(const ConfigSchema::Tag& tag, const std::string& word) {
-  for (const auto& [name, options] : tag.alternatives) {
-    if (name == word) return &options;
-  }
-  return nullptr;
-}
-
-// The alternatives that have an option.
-std::vector<std::string> owners(const ConfigSchema::Tag& tag, const std::string& key) {
-  std::vector<std::string> words;
-  for (const auto& [word, options] : tag.alternatives) {
-    if (options.contains(key)) words.push_back(word);
-  }
-  return words;
-}
-
-void remove_options_of_others(Json& object, const ConfigSchema::Tag& tag, const std::string& word) {
-  const Json* options = options_of(tag, word);
-  if (options == nullptr) return;  // reading reports it
-  std::vector<std::string> others;
-  for (const auto& [key, value] : object.items()) {
-    if (!options->contains(key) && !owners(tag, key).empty()) others.push_back(key);
-  }
-  for (const std::string& key : others) object.erase(key);
-}
-
 bool is_index(std::string_view text) {
   return !text.empty() && text.size() < 7 &&
          text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// The parts of a path: eval, 0, beam of "eval[0].beam" and of "eval.0.beam".
-std::vector<std::string> parts_of(std::string_view path) {
+// The parts of a path: eval, 0, every of "eval[0].every" and of "eval.0.every".
+std::vector<std::string> parts_of(std::string path) {
+  std::erase(path, ']');
+  std::ranges::replace(path, '[', '.');
   std::vector<std::string> parts;
-  while (true) {
-    const size_t dot = path.find('.');
-    std::string_view part = path.substr(0, dot);
-    const size_t open = part.find('[');
-    if (open != std::string_view::npos && open > 0 && part.ends_with(']') &&
-        is_index(part.substr(open + 1, part.size() - open - 2))) {
-      parts.emplace_back(part.substr(0, open));
-      part = part.substr(open + 1, part.size() - open - 2);
-    }
-    parts.emplace_back(part);
-    if (dot == std::string_view::npos) return parts;
-    path.remove_prefix(dot + 1);
-  }
+  std::istringstream text(path);
+  for (std::string part; std::getline(text, part, '.');) parts.push_back(part);
+  return parts;
 }
 
 std::string shown_path(const std::vector<std::string>& parts) {
@@ -87,15 +48,6 @@ std::string shown_path(const std::vector<std::string>& parts) {
     }
   }
   return path;
-}
-
-// "a", "a and b", "a, b and c".
-std::string and_list(const std::vector<std::string>& words) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
-  }
-  return text;
 }
 
 }  // namespace
@@ -132,46 +84,19 @@ Assignment::Assignment(std::string written) : text(std::move(written)) {
     throw ConfigError("--set " + text + ": expected path=value, as in model.heads=4");
   }
   if (find_invalid_utf8(text)) throw ConfigError("--set: an assignment is not valid UTF-8");
-  path = shown_path(parts_of(std::string_view(text).substr(0, equals)));
+  path = shown_path(parts_of(text.substr(0, equals)));
   const std::string right = text.substr(equals + 1);
   // What begins like an array or an object is meant as one.
   const bool is_json = right.starts_with('[') || right.starts_with('{') || Json::accept(right);
   value = is_json ? parse_json(right, "--set " + text.substr(0, equals) + "=…") : Json(right);
 }
 
-void set_path(Json& json, const Assignment& assignment, const ConfigSchema& schema) {
-  const std::string name = "--set " + assignment.text + ": ";
-  Json* at = &json;
-  const ConfigSchema* at_schema = &schema;
-  const std::vector<std::string> parts = parts_of(assignment.path);
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const std::string& key = parts[i];
-    const bool last = i + 1 == parts.size();
-    if (key.find_first_of("[]") != std::string::npos) {
-      throw ConfigError(name + key + ": expected an index of an array, as in eval[0]");
-    }
-    if (at->is_array()) {
-      if (!is_index(key) || std::stoul(key) >= at->size()) {
-        throw ConfigError(name + "\"" + key + "\" is not an index of an array of " +
-                          std::to_string(at->size()));
-      }
-      at = &(*at)[std::stoul(key)];
-      if (last) apply_patch(*at, assignment.value, *at_schema);
-      continue;
-    }
-    if (at->is_null()) *at = Json::object();
-    if (!at->is_object()) {
-      throw ConfigError(name + "\"" + key + "\" is inside " + at->dump() + ", not an object");
-    }
-    if (last) {
-      Json option = Json::object();
-      option[key] = assignment.value;
-      apply_patch(*at, option, *at_schema);
-    } else {
-      at = &(*at)[key];
-      at_schema = &inner_schema(*at_schema, key);
-    }
+Json nested(const std::string& path, Json value) {
+  const std::vector<std::string> parts = parts_of(path);
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    value = Json{{*part, std::move(value)}};
   }
+  return value;
 }
 
 bool is_within(std::string_view path, std::string_view outer) {
@@ -179,36 +104,28 @@ bool is_within(std::string_view path, std::string_view outer) {
          (path.size() == outer.size() || path[outer.size()] == '.' || path[outer.size()] == '[');
 }
 
-void apply_patch(Json& config, const Json& patch, const ConfigSchema& schema) {
+void merge_patch(Json& json, const Json& patch) {
   if (!patch.is_object()) {
-    config = patch;
+    json = patch;
     return;
   }
-  if (!config.is_object()) config = Json::object();
-  for (const ConfigSchema::Tag& tag : schema.tags) {
-    if (!patch.contains(tag.name) || chosen_word(tag, config) == chosen_word(tag, patch)) continue;
-    if (tag.replaces) {
-      config = Json::object();
-    } else {
-      remove_options_of_others(config, tag, chosen_word(tag, patch));
-    }
-  }
+  if (!json.is_structured()) json = Json::object();
   for (const auto& [key, value] : patch.items()) {
-    apply_patch(config[key], value, inner_schema(schema, key));
+    if (json.is_object() && !json.contains(key)) {
+      json[key] = value;
+      continue;
+    }
+    Json& old = json.is_array() ? json[element_index(key, json.size(), key)] : json[key];
+    require(!old.is_null() || !value.is_object(), key, "null",
+            "resets all options; reset single ones, to set " + value.dump());
+    merge_patch(old, value);
   }
 }
 
-const ConfigSchema& inner_schema(const ConfigSchema& schema, const std::string& key) {
-  static const ConfigSchema none;
-  const auto found = schema.inner.find(key);
-  return found == schema.inner.end() ? none : found->second;
-}
-
-bool is_default(const ConfigSchema& schema, const Json& object, const std::string& key) {
-  return std::any_of(schema.tags.begin(), schema.tags.end(), [&](const ConfigSchema::Tag& tag) {
-    const Json* options = options_of(tag, chosen_word(tag, object));
-    return options != nullptr && options->contains(key) && (*options)[key] == object.at(key);
-  });
+size_t element_index(const std::string& key, size_t size, const std::string& place) {
+  if (is_index(key) && std::stoul(key) < size) return std::stoul(key);
+  throw ConfigError(place + ": \"" + key + "\" is not an index of an array of " +
+                    std::to_string(size));
 }
 
 namespace json_config_detail {
@@ -249,53 +166,46 @@ void read_value(std::string& out, const Json& json, const std::string& place) {
 }
 
 void check_unknown_key(const std::string& place, const std::string& key, const Json& value,
-                       const Json& written, const ConfigSchema& schema) {
-  std::vector<std::string> known, chosen;
-  for (const auto& [name, ignored] : written.items()) known.push_back(name);
-  for (const ConfigSchema::Tag& tag : schema.tags) {
-    const std::string word = chosen_word(tag, written);
-    chosen.push_back(tag.name + " " + word);
-    const std::vector<std::string> words = owners(tag, key);
-    if (words.empty() || options_of(tag, word)->contains(key)) continue;
-    if (value.is_null() || value == options_of(tag, words.front())->at(key)) return;
-    throw ConfigError(join(place, key) + ": " + chosen.back() + " has no such option (" + tag.name +
-                      (words.size() > 1 ? "s " : " ") + and_list(words) +
-                      (words.size() > 1 ? " have)" : " has)"));
+                       const Json& written, const Json& tags, const std::vector<FieldDoc>& docs) {
+  std::vector<std::string> known, chosen, owners;
+  for (const FieldDoc& doc : docs) {
+    if (!is_within(doc.path, key)) continue;
+    if (value.is_null() || value == Json::parse(doc.value)) return;
+    if (std::ranges::count(owners, doc.only) == 0) owners.push_back(doc.only);
   }
+  if (!owners.empty()) throw ConfigError(join(place, key) + ": requires " + joined(owners, " or "));
   std::string leaf = key;
   for (const Json* at = &value; at->is_object() && at->size() == 1; at = &at->front()) {
     leaf = at->items().begin().key();
   }
-  throw UnknownKey(place, key, leaf, chosen.empty() ? "" : " (" + and_list(chosen) + ")",
-                   suggestion(key, known));
+  for (const auto& [name, ignored] : written.items()) known.push_back(name);
+  for (const auto& [tag, word] : tags.items()) chosen.push_back(tag + " " + std::string(word));
+  const std::string note = chosen.empty() ? "" : " (" + joined(chosen, " and ") + ")";
+  throw UnknownKey(join(place, key) + ": unknown key" + note, leaf, suggestion(key, known));
 }
 
-void merge_docs(std::vector<FieldDoc>& docs, const std::vector<FieldDoc>& alternative) {
-  auto next = docs.begin();
-  for (const FieldDoc& doc : alternative) {
-    const auto found = std::find_if(docs.begin(), docs.end(), [&](const FieldDoc& other) {
+void add_alternatives(std::vector<FieldDoc>& docs, const std::string& tag,
+                      const std::vector<AlternativeDocs>& alternatives) {
+  const auto find = [](auto& in, const FieldDoc& doc) {
+    return std::ranges::find_if(in, [&](const FieldDoc& other) {
       return other.path == doc.path && other.meaning == doc.meaning;
     });
-    next = (found == docs.end() ? docs.insert(next, doc) : found) + 1;
+  };
+  for (const auto& [word, options] : alternatives) {
+    auto next = docs.begin();  // an option that only this one has follows those before it
+    for (const FieldDoc& doc : options) {
+      const auto found = find(docs, doc);
+      next = (found == docs.end() ? docs.insert(next, doc) : found) + 1;
+    }
   }
-}
-
-void note_alternatives(
-    std::vector<FieldDoc>& docs, const std::string& tag,
-    const std::vector<std::pair<std::string, std::vector<FieldDoc>>>& alternatives) {
   for (FieldDoc& doc : docs) {
-    std::string words;
-    size_t count = 0;
+    std::vector<std::string> owners;
     for (const auto& [word, options] : alternatives) {
-      const bool has = std::any_of(options.begin(), options.end(), [&](const FieldDoc& other) {
-        return other.path == doc.path && other.meaning == doc.meaning;
-      });
-      if (has) words += (count++ > 0 ? ", " : "") + word;
+      if (find(options, doc) != options.end()) owners.push_back(word);
     }
-    // count 0: the option also depends on another tag.
-    if (count > 0 && count < alternatives.size()) {
-      doc.only += (doc.only.empty() ? "" : "; ") + tag + " " + words;
-    }
+    // Without any, the option depends on another tag.
+    if (owners.empty() || owners.size() == alternatives.size()) continue;
+    doc.only += (doc.only.empty() ? "" : "; ") + tag + " " + joined(owners, ", ");
   }
 }
 

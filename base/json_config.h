@@ -19,14 +19,15 @@
 //
 // A struct may be a tagged union: an enum field decides which other fields it has. It names such
 // fields (`static constexpr std::array kTags = {"kind"}`), and `fields` visits them before the
-// fields that depend on them, and of those only the chosen alternative's. With `static constexpr
-// bool kTagReplaces = true` a patch that changes the tag replaces the whole object instead of
-// keeping common options.
+// fields that depend on them, and of those only the chosen alternative's. What is read with another
+// tag keeps the options that both alternatives have; with `static constexpr bool kTagReplaces =
+// true` all options begin with their defaults.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -52,9 +53,19 @@ concept Struct = requires(T& self) {
   T::fields(self, [](auto&&...) {});
 };
 template <class T>
+concept Tagged = Struct<T> && requires {
+  T::kTags;
+};
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+template <class T>
 struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
+template <class T>
+concept HasStructs = Struct<T> ||(IsVector<T>::value&& Struct<typename T::value_type>);
 template <class T>
 struct IsMap : std::false_type {};
 template <class T>
@@ -75,24 +86,23 @@ void read_struct(T& out, const Json& json, const std::string& place);
 template <class T>
 Json write_any(const T& value);
 
-// The names of the tags of a struct, in the order in which they are visited.
 template <class T>
-std::vector<std::string> tags_of() {
-  if constexpr (requires { T::kTags; }) return {std::begin(T::kTags), std::end(T::kTags)};
-  return {};
-}
+std::string type_word();
 
-// Throws ConfigError for a key that is not in `written` (all options of the struct and its tags),
-// unless another alternative has the option and the value is its default.
+template <class T>
+std::vector<FieldDoc> explain_struct(const T& config, const std::string& place);
+
+// Throws ConfigError for a key that `written`, all options of a struct with these tags, does not
+// have, unless `docs` say that another alternative has it and the value is its default.
 void check_unknown_key(const std::string& place, const std::string& key, const Json& value,
-                       const Json& written, const ConfigSchema& schema);
+                       const Json& written, const Json& tags, const std::vector<FieldDoc>& docs);
 
-// Inserts options that only `alternative` has after those that precede them there.
-void merge_docs(std::vector<FieldDoc>& docs, const std::vector<FieldDoc>& alternative);
-// Notes which alternatives of the tag have each option, where not all do.
-void note_alternatives(
-    std::vector<FieldDoc>& docs, const std::string& tag,
-    const std::vector<std::pair<std::string, std::vector<FieldDoc>>>& alternatives);
+// The options of an alternative.
+using AlternativeDocs = std::pair<std::string, std::vector<FieldDoc>>;
+// Adds those that `docs` lacks, and notes which alternatives of the tag have an option that not all
+// have.
+void add_alternatives(std::vector<FieldDoc>& docs, const std::string& tag,
+                      const std::vector<AlternativeDocs>& alternatives);
 
 template <class T>
 void read_any(T& out, const Json& json, const std::string& place) {
@@ -107,7 +117,18 @@ void read_any(T& out, const Json& json, const std::string& place) {
     }
     throw ConfigError(place + ": \"" + word + "\" is not a choice" +
                       suggestion(word, enum_choices<T>()));
+  } else if constexpr (IsOptional<T>::value) {
+    out.reset();
+    if (json == Json("auto")) return;
+    if (json.is_string()) wrong_type(place, json, type_word<T>());
+    read_any(out.emplace(), json, place);
   } else if constexpr (IsVector<T>::value) {
+    if (json.is_object() && !json.empty()) {
+      for (const auto& [key, value] : json.items()) {
+        read_any(out[element_index(key, out.size(), place)], value, place + "[" + key + "]");
+      }
+      return;
+    }
     if (!json.is_array()) wrong_type(place, json, "an array");
     out.clear();
     for (size_t i = 0; i < json.size(); ++i) {
@@ -120,111 +141,76 @@ void read_any(T& out, const Json& json, const std::string& place) {
     out.clear();
     for (const auto& [key, value] : json.items()) read_any(out[key], value, join(place, key));
   } else if constexpr (std::is_same_v<T, Json>) {
-    out = json;
+    merge_patch(out, json);
   } else {
     read_value(out, json, place);
   }
 }
 
-// Calls visit(field) for the tag `name` of a struct.
-template <class T, class Visit>
-void visit_tag(T& config, const std::string& name, Visit&& visit) {
-  std::remove_const_t<T>::fields(config, [&](const char* field_name, auto& field, const char*) {
-    if constexpr (std::is_enum_v<std::remove_cvref_t<decltype(field)>>) {
-      if (name == field_name) visit(field);
-    }
-  });
+// The values of the tags.
+template <class T>
+Json chosen_tags(const T& config) {
+  Json tags = Json::object();
+  if constexpr (Tagged<T>) {
+    const Json json = write_any(config);
+    for (const char* tag : T::kTags) tags[tag] = json.at(tag);
+  }
+  return tags;
 }
 
-// The defaults of one alternative.
 template <class T>
-T alternative(const std::string& tag, const Json& word) {
+void read_fields(T& out, const Json& json, const std::string& place);
+
+// The defaults of the alternatives with these tags.
+template <class T>
+T with_tags(const Json& tags) {
   T config{};
-  visit_tag(config, tag, [&](auto& field) { read_any(field, word, tag); });
+  read_fields(config, tags, "");
   return config;
 }
 
-// The default of one option, of the alternatives that `like` has chosen.
+// Reads the fields that `json` has, whatever else it has.
 template <class T>
-Json default_of(const T& like, const std::string& name) {
-  const std::vector<std::string> tags = tags_of<T>();
-  T usual{};
-  if (!tags.empty() && std::find(tags.begin(), tags.end(), name) == tags.end()) {
-    const Json chosen = write_any(like);
-    for (const std::string& tag : tags) {
-      visit_tag(usual, tag, [&](auto& field) { read_any(field, chosen.at(tag), tag); });
-    }
-  }
-  return write_any(usual).at(name);
-}
-
-template <class T>
-std::vector<std::string> words_of_tag(const std::string& tag) {
-  std::vector<std::string> words;
-  const T config{};
-  visit_tag(config, tag, [&](const auto& field) {
-    words = enum_choices<std::remove_cvref_t<decltype(field)>>();
-  });
-  return words;
-}
-
-template <class T>
-ConfigSchema schema_of();
-
-template <class T>
-void add_inner_schemas(ConfigSchema& schema, const T& config) {
-  T::fields(config, [&](const char* name, const auto& field, const char*) {
-    using Field = std::remove_cvref_t<decltype(field)>;
-    if constexpr (Struct<Field>) {
-      schema.inner.emplace(name, schema_of<Field>());
-    } else if constexpr (IsVector<Field>::value) {
-      if constexpr (Struct<typename Field::value_type>) {
-        schema.inner.emplace(name, schema_of<typename Field::value_type>());
-      }
-    }
+void read_fields(T& out, const Json& json, const std::string& place) {
+  T::fields(out, [&](const char* name, auto& field, const char*) {
+    const auto found = json.find(name);
+    if (found == json.end()) return;
+    if (!found->is_null()) return read_any(field, *found, join(place, name));
+    const Json tags = chosen_tags(out);
+    std::remove_cvref_t<decltype(field)> usual{};
+    read_any(usual, write_any(tags.contains(name) ? T{} : with_tags<T>(tags)).at(name), "");
+    field = usual;
   });
 }
 
+// Chooses the alternatives that `json` names. Options that they do not have, or that are not set,
+// get their defaults.
 template <class T>
-ConfigSchema schema_of() {
+void choose_alternatives(T& config, const Json& json, const std::string& place) {
   constexpr bool replaces = requires {
     T::kTagReplaces;
   };
-  ConfigSchema schema;
-  add_inner_schemas(schema, T{});
-  for (const std::string& name : tags_of<T>()) {
-    ConfigSchema::Tag tag{.name = name,
-                          .replaces = replaces,
-                          .standard = write_any(T{}).at(name),
-                          .alternatives = {}};
-    for (const std::string& word : words_of_tag<T>(name)) {
-      const T config = alternative<T>(name, word);
-      add_inner_schemas(schema, config);
-      tag.alternatives.emplace_back(word, write_any(config));
-    }
-    schema.tags.push_back(std::move(tag));
+  const Json before = chosen_tags(config), values = write_any(config),
+             usual = write_any(with_tags<T>(before));
+  Json tags = before;
+  for (const auto& [tag, word] : before.items()) tags[tag] = json.value(tag, word);
+  Json kept = tags;
+  for (const auto& [name, value] : values.items()) {
+    if (!(replaces && tags != before) && value != usual.at(name)) kept[name] = value;
   }
-  return schema;
+  config = T{};
+  read_fields(config, kept, place);
 }
 
 template <class T>
 void read_struct(T& out, const Json& json, const std::string& place) {
   if (!json.is_object()) wrong_type(place.empty() ? "the config" : place, json, "an object");
-  std::vector<std::string> known;
-  T::fields(out, [&](const char* name, auto& field, const char*) {
-    known.emplace_back(name);
-    const auto found = json.find(name);
-    if (found == json.end()) return;
-    if (found->is_null()) {
-      read_any(field, default_of(out, name), join(place, name));
-    } else {
-      read_any(field, *found, join(place, name));
-    }
-  });
+  if constexpr (Tagged<T>) choose_alternatives(out, json, place);
+  read_fields(out, json, place);
+  const Json written = write_any(out);
   for (const auto& [key, value] : json.items()) {
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
-      check_unknown_key(place, key, value, write_any(out), schema_of<T>());
-    }
+    if (written.contains(key)) continue;
+    check_unknown_key(place, key, value, written, chosen_tags(out), explain_struct(T{}, ""));
   }
 }
 
@@ -238,6 +224,8 @@ Json write_any(const T& value) {
     return json;
   } else if constexpr (std::is_enum_v<T>) {
     return std::string(enum_name(value));
+  } else if constexpr (IsOptional<T>::value) {
+    return value ? write_any(*value) : Json("auto");
   } else if constexpr (IsVector<T>::value) {
     Json json = Json::array();
     for (const auto& item : value) json.push_back(write_any(item));
@@ -251,6 +239,25 @@ Json write_any(const T& value) {
   }
 }
 
+// All options with the defaults of the alternatives that `config` has.
+template <class T>
+Json write_usual(const T& config) {
+  if constexpr (Struct<T>) {
+    Json json = write_any(with_tags<T>(chosen_tags(config)));
+    T::fields(config, [&](const char* name, const auto& field, const char*) {
+      using Field = std::remove_cvref_t<decltype(field)>;
+      if constexpr (HasStructs<Field>) json[name] = write_usual(field);
+    });
+    return json;
+  } else if constexpr (IsVector<T>::value) {
+    Json json = Json::array();
+    for (const auto& item : config) json.push_back(write_usual(item));
+    return json;
+  } else {
+    return write_any(T{});
+  }
+}
+
 template <class T>
 std::string type_word() {
   if constexpr (std::is_same_v<T, bool>)
@@ -261,6 +268,8 @@ std::string type_word() {
     return "number";
   else if constexpr (std::is_same_v<T, std::string>)
     return "string";
+  else if constexpr (IsOptional<T>::value)
+    return type_word<typename T::value_type>() + " or \"auto\"";
   else if constexpr (IsVector<T>::value)
     return "array";
   else if constexpr (std::is_enum_v<T>) {
@@ -271,9 +280,6 @@ std::string type_word() {
     return "object";
   }
 }
-
-template <class T>
-std::vector<FieldDoc> explain_struct(const T& config, const std::string& place);
 
 // The options that `config` has with its tags.
 template <class T>
@@ -303,25 +309,28 @@ std::vector<FieldDoc> explain_chosen(const T& config, const std::string& place) 
 template <class T>
 std::vector<FieldDoc> explain_struct(const T& config, const std::string& place) {
   std::vector<FieldDoc> docs = explain_chosen(config, place);
-  std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::vector<FieldDoc>>>>>
-      tags;
-  for (const std::string& tag : tags_of<T>()) {
-    tags.push_back({tag, {}});
-    for (const std::string& word : words_of_tag<T>(tag)) {
-      tags.back().second.emplace_back(word, explain_chosen(alternative<T>(tag, word), place));
-      merge_docs(docs, tags.back().second.back().second);
+  const Json tags = chosen_tags(config);
+  T::fields(config, [&](const char* name, const auto& field, const char*) {
+    using Field = std::remove_cvref_t<decltype(field)>;
+    if constexpr (std::is_enum_v<Field>) {
+      if (!tags.contains(name)) return;
+      std::vector<AlternativeDocs> alternatives;
+      for (const std::string& word : enum_choices<Field>()) {
+        alternatives.emplace_back(word, explain_chosen(with_tags<T>({{name, word}}), place));
+      }
+      add_alternatives(docs, name, alternatives);
     }
-  }
-  for (const auto& [tag, alternatives] : tags) note_alternatives(docs, tag, alternatives);
+  });
   return docs;
 }
 
 }  // namespace json_config_detail
 
-/// Overwrites the fields of `config` that `json` has; other fields keep their values. null resets a
-/// field to its default. An option of another alternative of a tagged union is an error unless it
-/// has its default value. `place` is the path of the struct in the config. Throws ConfigError with
-/// the path of the first error.
+/// Overwrites the fields of `config` that `json` has; other fields keep their values, so that
+/// `json` is a merge patch. null resets a field to its default; an object patches the elements of
+/// an array that its keys number. Derived values are optional and spelt "auto". An option of
+/// another alternative of a tagged union is an error unless it has its default value. `place` is
+/// the path of the struct in the config. Throws ConfigError with the path of the first error.
 template <class T>
 void read_config(T& config, const Json& json, const std::string& place = "") {
   json_config_detail::read_any(config, json, place);
@@ -333,18 +342,17 @@ Json write_config(const T& config) {
   return json_config_detail::write_any(config);
 }
 
+/// The same with the defaults of the fields, but the tags of `config`.
+template <class T>
+Json write_defaults(const T& config) {
+  return json_config_detail::write_usual(config);
+}
+
 /// Every option of every alternative with its type, its value in `config` (the default if `config`
 /// does not have it) and its meaning.
 template <class T>
 std::vector<FieldDoc> explain_config(const T& config) {
   return json_config_detail::explain_struct(config, "");
-}
-
-/// The tagged unions of T and of the structs in it.
-template <class T>
-const ConfigSchema& schema_of() {
-  static const ConfigSchema schema = json_config_detail::schema_of<T>();
-  return schema;
 }
 
 }  // namespace attn

@@ -27,7 +27,7 @@ BASE = {
               "checkpoint_every": 12, "keep_last": 2},
     "search": {"alpha": 0.3},
     "eval": [{"name": "valid", "kind": "loss", "every": 12},
-             {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 2},
+             {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "search": {"beam": 2}},
              {"name": "chrf", "kind": "chrf", "data": "corpus/test", "every": 0}],
 }
 PARSER = {

@@ -20,7 +20,7 @@ warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # torch
 try:
     import torch
     from torch.nn import functional as F
-    from attn_torch import load, read_vocabulary, write_weights
+    from attn_torch import load, read_vocabulary, resolved, write_weights
     from attn_torch.transformer import sinusoids
 except ImportError:
     sys.exit("export: needs the package torch (pip install torch)")
@@ -82,7 +82,7 @@ def require_expressible(config, defaults, target):
             name, default = f"{section}.{option}", defaults[section].get(option)
             if name not in ANY and value not in (default, *SOME[target].get(name, ())):
                 refuse(name, value, target, USE_CTRANSLATE2 if value in SOME["ctranslate2"].get(name, ()) else "")
-    model = config["model"]
+    model = resolved(config["model"])
     width, remainder = divmod(model["d_model"], model["heads"])
     for option, fits in (("heads", remainder == 0), ("d_k", model["d_k"] <= width), ("d_v", model["d_v"] <= width)):
         if target == "huggingface" and not fits:

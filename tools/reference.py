@@ -35,16 +35,19 @@ its training) or from another file:
 
 - `"base"` is a path relative to the file, or a list of paths, which are merged in order. Each is a
   merge patch (RFC 7386): objects are merged, all other values, including lists, are replaced, and
-  `null` resets an option to its default.
+  `null` resets an option to its default. An object changes the elements of a list that its keys
+  number: `"eval": { "0": { "every": 500 } }`.
 - On the command line `--set PATH=VALUE` changes one option: `--set model.heads=8`,
   `--set eval.0.every=500` (the first evaluator; also `eval[0].every`),
-  `--set 'data.silver=["a.ptb"]'`. `translate`, `parse`, `eval`, `attention`, `heads` and
-  `bench search` accept the options of [search](#search) and [runtime](#runtime) with or without the
-  section: `--set beam=5`; so does `logprob`, which has only `ensemble` and runtime.
+  `--set 'data.silver=["a.ptb"]'`. The order of different options does not matter. `translate`,
+  `parse`, `eval`, `attention`, `heads` and `bench search` accept the options of [search](#search)
+  and [runtime](#runtime) with or without the section: `--set beam=5`; so does `logprob`, which has
+  only `ensemble` and runtime.
+- `"auto"` is a value that follows from others, such as `d_k` = d_model / heads.
 - Some options are discriminators, which determine the other valid options: `data.task`,
   `data.tokenizer`, `model.architecture`, the `kind` of a mixer, `train.schedule`, `train.optimizer`
   and the `kind` of an evaluator. A patch that changes one removes the options that the new value
-  does not have; one that changes `model.architecture` replaces the whole object `model`.
+  does not have; one that changes `model.architecture` resets all other options of `model`.
 - An unknown key, a wrong type or an invalid choice is an error with its path and the nearest valid
   name.
 
@@ -61,7 +64,8 @@ SECTIONS = {
     "model.encoder[]": ("model.encoder", "Stacks of encoder layers of the convolutional architecture."),
     "model.decoder[]": ("model.decoder", "Stacks of decoder layers of the convolutional architecture."),
     "train": ("train", "Optimizer, schedule, regularization and checkpoints (section 5)."),
-    "search": ("search", "Beam search (section 6.1), for `translate` and `parse`, and the evaluators' default."),
+    "search": ("search", "Beam search (section 6.1) of `translate`, `parse` and the evaluators; an evaluator's own\n"
+                         "`search` has what differs: `{\"kind\": \"bleu\", \"search\": {\"beam\": 1}}`."),
     "runtime": ("runtime", "Implementation choices. They affect only speed and rounding, and may be changed when a run is\n"
                            "resumed."),
     "eval[]": ("eval", "A list of evaluators: what is measured, on which text and how often. The first one with a\n"
@@ -149,17 +153,12 @@ def in_order_of_choices(groups, options):
     return sorted(groups.items(), key=lambda item: place(item[0]))
 
 
-def same_options(options, others):
-    return [(o["name"], o["meaning"]) for o in options] == [(o["name"], o["meaning"]) for o in others]
-
-
 def config_page(program):
     options = read_options(output_of(program, "config", "--explain"))
     unknown = {o["section"] for o in options} - set(SECTIONS)
     if unknown:
         raise ReferenceError(f"tools/reference.py: SECTIONS lacks {', '.join(sorted(unknown))}")
     contents, body = [], []
-    search = [o for o in options if o["section"] == "search"]
     for section, (title, about) in SECTIONS.items():
         mine = [o for o in options if o["section"] == section]
         groups = {}
@@ -178,10 +177,7 @@ def config_page(program):
             name = group_title(section, only)
             links.append(f"[{only}](#{anchor(name)})")
             body.append(f"### {name}\n")
-            if section == "eval[]" and same_options(group, search):
-                body.append("Every option of [search](#search), with its value there as the default.\n")
-            else:
-                body.append(table(group))
+            body.append(table(group))
         if links:
             contents[-1] += ":\n  " + ",\n  ".join(links)
     return "\n".join([CONFIG_HEAD, "\n".join(contents) + "\n", *body])

@@ -35,7 +35,7 @@ void run_config(const ConfigOptions& options) {
     explain(experiment);
     return;
   }
-  std::cout << write_experiment(experiment).dump(2) << "\n";
+  std::cout << write_config(experiment).dump(2) << "\n";
   const int64_t vocabulary = experiment.data.vocab_size;
   std::cerr << parameter_count(experiment.model, {vocabulary, vocabulary})
             << " parameters with a vocabulary size of " << vocabulary << "\n";

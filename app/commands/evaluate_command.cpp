@@ -35,7 +35,8 @@ EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemb
   const ProgressLine progress({.what = config.name, .unit = "sentences", .done = [&] {
                                  return searched_sentences - before;
                                }});
-  const auto evaluator = make_evaluator(config, data, loaded.tokenizers, cache);
+  const auto evaluator =
+      make_evaluator(config, loaded.experiment().search, data, loaded.tokenizers, cache);
   for (const Seq2SeqModel* member : loaded.models.members()) evaluator->check(*member);
   const EvaluationResult result = evaluator->run(loaded.models, output);
   count_scoring(config, data, evaluator->text_key(),

@@ -38,7 +38,7 @@ std::vector<Assignment> settings_of(std::vector<Assignment> assignments, bool ev
   for (auto& [text, path, value] : assignments) {
     const auto within = [&](const char* place) { return is_within(path, place); };
     if (std::ranges::any_of(allowed, within)) continue;
-    if (path.find('.') != path.npos || schema_of<Experiment>().inner.contains(path)) {
+    if (path.find('.') != path.npos || write_config(Experiment{}).contains(path)) {
       throw ConfigError("--set " + text + ": cannot be set for a trained model; only options of " +
                         joined(allowed, ", "));
     }
@@ -170,7 +170,7 @@ void save_description(const ModelDirectory& directory, const Experiment& experim
     write_file_atomically(directory.features(), features->serialized());
   }
   // Last: its existence implies that of the others.
-  write_file_atomically(directory.config(), write_experiment(experiment).dump(2) + "\n");
+  write_file_atomically(directory.config(), write_config(experiment).dump(2) + "\n");
 }
 
 Tokenizers load_tokenizers(const ModelDirectory& directory) {
@@ -206,7 +206,7 @@ LoadedModel load_model(const fs::path& path, torch::Device device,
   Experiment& experiment = loaded.experiment;
   experiment = load_description(directory, evaluates ? settings : std::vector<Assignment>());
   if (!evaluates) {  // of a config with all options of the evaluators, so that they stay
-    experiment = read_resolved(write_config(experiment), directory.config().string(), settings);
+    experiment = read_resolved(write_resolved(experiment), directory.config().string(), settings);
   }
   loaded.tokenizers = load_tokenizers(directory);
   require_weights_of(experiment.model, sizes_of(experiment.data, loaded.tokenizers),

@@ -102,7 +102,8 @@ struct Experiment {
     visit("data", self.data, "corpora, tokenizer, batches");
     visit("model", self.model, "model architecture (section 3 of the paper)");
     visit("train", self.train, "training (section 5 of the paper)");
-    visit("search", self.search, "beam search in translate and parse; defaults of the evaluators");
+    visit("search", self.search,
+          "search in translate and parse, and of the evaluators but for their own \"search\"");
     visit("eval", self.eval,
           "evaluators; the first one with every > 0 selects the best checkpoint");
     visit("runtime", self.runtime, "implementation choices; results are equal up to rounding");
@@ -119,15 +120,15 @@ struct Experiment {
 const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::string& name);
 
 /// Resolves a config: the defaults, then the files of "base" (a path relative to the file, or an
-/// array of paths; see experiments/presets), then the file, then each `path=value`. Each is a merge
-/// patch (RFC 7386) on the result so far, where null resets an option to its default. A patch that
-/// changes a tag (model.architecture, train.schedule, …) removes the options that the new
-/// alternative does not have. The result is read strictly and validated. Throws ConfigError or
+/// array of paths; see experiments/presets), then the file, then all `path=value`. Each is a merge
+/// patch (RFC 7386) on the result so far, read strictly, where null resets an option to its
+/// default. A patch that changes a tag (model.architecture, train.schedule, …) removes the options
+/// that the new alternative does not have. The result is validated. Throws ConfigError or
 /// DataError.
 Experiment load_experiment(const std::filesystem::path& file,
                            const std::vector<Assignment>& assignments = {});
 
-/// The same from patches, merged in order. `name` is for messages; paths in "base" are relative to
+/// The same from patches, read in order. `name` is for messages; paths in "base" are relative to
 /// `folder`.
 Experiment resolve_experiment(const std::vector<Json>& patches, const std::string& name,
                               const std::filesystem::path& folder,
@@ -137,16 +138,20 @@ Experiment resolve_experiment(const std::vector<Json>& patches, const std::strin
 /// there is none.
 std::string option_path(std::string_view name);
 
-/// The section whose options a --set resets to the defaults, since it sets its tag: "model" for
-/// model.architecture=recurrent or model={"architecture": …}; "" for others.
-std::string assigned_section(const Assignment& assignment);
+/// `experiment` with a patch, validated. `assignments`: those in the patch, whose errors name
+/// --set; others name `name`. Throws ConfigError.
+Experiment patched(Experiment experiment, const Json& patch, const std::string& name,
+                   const std::vector<Assignment>& assignments = {});
 
-/// JSON that load_experiment reads back as the same experiment. Search options of evaluators are
-/// omitted if equal to those in "search", so that they still inherit it when it changes.
-Json write_experiment(const Experiment& experiment);
+/// All assignments as one patch: their order does not matter, but for those of the same option.
+Json patch_of(const std::vector<Assignment>& assignments);
 
-/// Reads the output of write_experiment or write_config and applies the assignments.
-Experiment read_resolved(Json json, const std::string& name,
+/// All options with derived values filled in, to compare experiments: the widths of a Transformer's
+/// heads, and the whole search of each evaluator.
+Json write_resolved(Experiment experiment);
+
+/// Reads the output of write_config or write_resolved and applies the assignments.
+Experiment read_resolved(const Json& json, const std::string& name,
                          const std::vector<Assignment>& assignments = {});
 
 /// The same from config.json of a run or a checkpoint. Throws DataError with the remedy for an

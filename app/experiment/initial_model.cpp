@@ -91,10 +91,9 @@ std::vector<std::string> InitialModel::load_into(Seq2SeqModel& model, const Toke
   std::vector<std::string> lines = {name + ": loaded " + std::to_string(result.loaded) + " of " +
                                     std::to_string(result.parameters) + " parameters"};
   // Weights of the same shapes may be those of another function, such as of more, narrower heads.
-  const Json before = write_config(load_description(directory_)).at("model");
-  const Json now = write_config(experiment).at("model");
-  for (const std::string& path : changed_paths(before, now)) {
-    lines.push_back("  model." + path + " differs from the checkpoint's config");
+  for (const std::string& path : changed_paths(load_description(directory_), experiment)) {
+    if (!is_within(path, "model")) continue;
+    lines.push_back("  " + path + " differs from the checkpoint's config");
   }
   for (const std::string& note : result.notes) lines.push_back("  " + note);
   return lines;

@@ -39,24 +39,19 @@ std::string element(const std::string& place, size_t index) {
   return place + "[" + std::to_string(index) + "]";
 }
 
-void collect(const Json& before, const Json& after, const ConfigSchema& schema,
-             const std::string& place, std::vector<std::string>& out) {
+void collect(const Json& before, const Json& after, Json usual, const std::string& place,
+             std::vector<std::string>& out) {
   if (before == after) return;
   if (before.is_object() && after.is_object()) {
     for (const auto& [key, value] : before.items()) {
-      if (after.contains(key)) {
-        collect(value, after[key], inner_schema(schema, key), join(place, key), out);
-      } else if (schema.tags.empty()) {
-        out.push_back(join(place, key));
-      }
+      if (after.contains(key)) collect(value, after[key], usual[key], join(place, key), out);
     }
     for (const auto& [key, value] : after.items()) {
-      if (before.contains(key) || is_default(schema, after, key)) continue;
-      out.push_back(join(place, key));
+      if (!before.contains(key) && value != usual[key]) out.push_back(join(place, key));
     }
   } else if (before.is_array() && after.is_array() && before.size() == after.size()) {
     for (size_t i = 0; i < before.size(); ++i) {
-      collect(before[i], after[i], schema, element(place, i), out);
+      collect(before[i], after[i], usual[i], element(place, i), out);
     }
   } else {
     out.push_back(place);
@@ -76,7 +71,7 @@ void collect_values(const Json& json, const std::string& place,
 }  // namespace
 
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now) {
-  std::vector<std::string> paths = changed_paths(write_config(before), write_config(now));
+  std::vector<std::string> paths = changed_paths(before, now);
   // The averaged checkpoints are the last ones of this schedule.
   const bool averages = before.train.average_last > 0 || now.train.average_last > 0;
   std::erase_if(paths, [&](const std::string& path) {
@@ -98,7 +93,7 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
 }
 
 std::string training_text(const Experiment& experiment) {
-  Json json = write_config(experiment);
+  Json json = write_resolved(experiment);
   const auto erase = [&](std::span<const std::string_view> paths) {
     for (const std::string_view path : paths) {
       const size_t dot = path.find('.');
@@ -127,7 +122,7 @@ void require_resumable(const std::filesystem::path& run, const Experiment& befor
   const std::string& path = conflicts.front();
   const bool length = path == "train.steps";
   throw ConfigError(run.string() + ": " + path + " differs from the run's config.json" +
-                    difference_text(path, write_config(before), write_config(now)) +
+                    difference_text(path, write_resolved(before), write_resolved(now)) +
                     (length ? ", and train.schedule decays to the last step" : "") +
                     "; resume with the old value, " +
                     (is_changeable(path) ? "change it from here on with --change, " : "") +
@@ -143,8 +138,8 @@ void require_changeable(std::span<const Assignment> changes) {
 }
 
 Json changes_at(int64_t step, const Experiment& before, const Experiment& now) {
-  const auto old_values = values_by_path(write_config(before));
-  const auto values = values_by_path(write_config(now));
+  const auto old_values = values_by_path(write_resolved(before));
+  const auto values = values_by_path(write_resolved(now));
   Json changes = Json::array();
   for (const std::string& path : resume_conflicts(before, now)) {
     const auto was = old_values.find(path), is = values.find(path);
@@ -173,10 +168,9 @@ std::vector<std::string> row_conflicts(const RunDirectory& run, Experiment row,
   return finished ? result_conflicts(before, row) : resume_conflicts(before, row);
 }
 
-std::vector<std::string> changed_paths(const Json& before, const Json& after,
-                                       const ConfigSchema& schema) {
+std::vector<std::string> changed_paths(const Experiment& before, const Experiment& after) {
   std::vector<std::string> out;
-  collect(before, after, schema, "", out);
+  collect(write_resolved(before), write_resolved(after), write_defaults(after), "", out);
   return out;
 }
 

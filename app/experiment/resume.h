@@ -53,11 +53,11 @@ Json changes_at(int64_t step, const Experiment& before, const Experiment& now);
 std::vector<std::string> row_conflicts(const RunDirectory& run, Experiment row,
                                        const std::string& change = "");
 
-/// Paths ("model.heads", "eval[1].beam") of the values that differ, in the order of `before`.
-/// Arrays of different lengths differ as a whole. Options that only one config has, because a tag
-/// of `schema` differs, are listed if `after` has them with a value other than the default.
-std::vector<std::string> changed_paths(const Json& before, const Json& after,
-                                       const ConfigSchema& schema = {});
+/// Paths ("model.heads", "eval[1].every") of the options that differ, in the order of `before`, as
+/// write_resolved has them. Arrays of different lengths differ as a whole. Options that only one
+/// experiment has, because a tag differs, are listed if `after` has them with a value other than
+/// the default.
+std::vector<std::string> changed_paths(const Experiment& before, const Experiment& after);
 
 /// The JSON text of every value, by path; of arrays also as a whole.
 std::map<std::string, std::string> values_by_path(const Json& config);

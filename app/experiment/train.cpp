@@ -101,7 +101,7 @@ PlannedTraining plan_together(const TrainOptions& options, const Context& contex
   PlannedTraining planned;
   on_all_ranks(world, [&] { planned = plan(options); });
   require_same(world, version_line(), "version of attn; install the same everywhere");
-  require_same(world, write_experiment(planned.experiment).dump(),
+  require_same(world, write_config(planned.experiment).dump(),
                "config; all processes must read the same files");
   require_same(world,
                format("%d %d %d %d", planned.started, options.resume, planned.nothing_left(),

@@ -57,7 +57,7 @@ std::string divergence(const Experiment& experiment, const RunResult& result, in
 }  // namespace
 
 Seq2SeqModel& TrainingRun::scored_model(const Evaluator& evaluator) {
-  const bool searches = find_evaluator(experiment_, evaluator.name())->search() != nullptr;
+  const bool searches = find_evaluator(experiment_, evaluator.name())->searches();
   if (!searches || !search_model_) return *model_;
   const torch::NoGradGuard no_grad;
   const auto weights = model_->parameters();

@@ -27,7 +27,7 @@ namespace {
 Json deciding_config(const Experiment& experiment) {
   const EvaluatorConfig* config = deciding_evaluator(experiment.eval);
   if (config == nullptr) return {};
-  Json json = write_config(*config);
+  Json json = write_resolved(experiment).at("eval").at(config - experiment.eval.data());
   json["data"] = config->text(experiment.data);
   for (const char* key : {"name", "every"}) json.erase(key);  // the same values by another name
   return json;
@@ -193,7 +193,8 @@ void TrainingRun::load_data() {
   }
   if (!is_rank_zero()) return;
   for (const EvaluatorConfig& config : experiment_.eval) {
-    evaluators_.push_back(make_evaluator(config, experiment_.data, tokenizers_, cache()));
+    evaluators_.push_back(
+        make_evaluator(config, experiment_.search, experiment_.data, tokenizers_, cache()));
   }
 }
 

@@ -197,8 +197,9 @@ double evaluation_flops(const Experiment& experiment, const VocabularySizes& siz
     const auto path = text_files(experiment.data, evaluator.text(experiment.data)).back();
     const auto lines =
         fs::is_regular_file(path) ? static_cast<int64_t>(read_lines(path).size()) : default_lines;
-    const SearchConfig* search = evaluator.search();
-    const double passes = search ? static_cast<double>(search->hypotheses()) : kLossPasses;
+    const SearchConfig search = evaluator.search_over(experiment.search);
+    const double passes =
+        evaluator.searches() ? static_cast<double>(search.hypotheses()) : kLossPasses;
     // On schedule and after the last update; the averaged weights, or without a schedule, once.
     const int64_t every = evaluator.every, steps = experiment.train.steps;
     const int64_t scheduled = every > 0 ? (steps + every - 1) / every : 0;

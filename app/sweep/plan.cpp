@@ -26,30 +26,30 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
   const fs::path folder = request.file.parent_path();
   std::vector<std::string> base = {file.base};
   base.insert(base.end(), file.patch.begin(), file.patch.end());
-  const std::vector<Json> patches = {
-      Json{{"base", base}}, file.set,  Json{{"base", row.row.patch}}, row.tags,
-      row.row.set,          row.values};
+  // As one patch, in which tags take effect before options, whoever sets them.
+  Json own = row.row.set;
+  try {
+    merge_patch(own, row.values);
+    merge_patch(own, patch_of(request.assignments));
+  } catch (const ConfigError& error) {
+    throw ConfigError(place_of(request, row) + ": " + error.what());
+  }
+  const std::vector<Json> patches = {Json{{"base", base}}, file.set, Json{{"base", row.row.patch}},
+                                     own};
   return resolve_experiment(patches, place_of(request, row), folder, request.assignments);
 }
 
 // Throws ConfigError if --set would give all rows of a grid, which are named by its values, one
-// value, or reset a section of which rows set options.
+// value.
 void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRow>& rows) {
   for (const Assignment& assignment : request.assignments) {
-    const std::string section = assigned_section(assignment);
-    const std::string& target = section.empty() ? assignment.path : section;
     for (const ExpandedRow& row : rows) {
-      std::string conflict;
       for (const auto& [path, values] : row.row.grid.items()) {
-        if (!is_within(target, path) && !is_within(path, target)) continue;
-        conflict = "row " + row.row.name + " sets " + path + " itself";
+        const std::string set = Assignment(path + "=").path;  // in the same form
+        if (!is_within(assignment.path, set) && !is_within(set, assignment.path)) continue;
+        throw ConfigError("--set " + assignment.text + ": row " + row.row.name + " sets " + path +
+                          " itself; leave it out, or change the row");
       }
-      if (row.row.set.contains(section)) {
-        conflict = "replaces " + section + ", of which row " + row.row.name + " sets options";
-      }
-      if (conflict.empty()) continue;
-      throw ConfigError("--set " + assignment.text + ": " + conflict +
-                        "; leave it out, or change the row");
     }
   }
 }
@@ -76,9 +76,8 @@ void select(std::vector<PlannedRow>& rows, const std::vector<std::string>& only)
 
 // The message of an unknown key, with a hint if it is an option of the config.
 std::string with_place_meant(const UnknownKey& error) {
-  const std::string option = option_path(error.key);
-  const bool section = schema_of<Experiment>().inner.contains(error.key);
-  if (!section && option.empty()) return error.what();
+  const bool section = write_config(Experiment{}).contains(error.leaf);
+  if (!section && option_path(error.leaf).empty()) return error.what();
   return error.complaint + "; an option of the config belongs in \"set\"";
 }
 
@@ -168,8 +167,8 @@ SweepMetrics chosen_metrics(const Experiment& experiment, const SweepMetrics& ch
 
 void plan_runs(SweepPlan& plan) {
   for (PlannedRow& row : plan.rows) {
-    row.config = write_config(row.experiment);
-    row.changed = changed_paths(plan.rows.front().config, row.config, schema_of<Experiment>());
+    row.config = write_resolved(row.experiment);
+    row.changed = changed_paths(plan.rows.front().experiment, row.experiment);
     std::erase(row.changed, "about");
   }
   plan.runs.clear();

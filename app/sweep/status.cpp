@@ -103,8 +103,8 @@ int64_t take_collected(const SweepPlan& plan) {
     if (!changed.empty()) {
       throw ConfigError(place.string() + ": trained with a different " + changed.front() +
                         " than row " + plan.rows[run.row].name + " of " + plan.source +
-                        difference_text(changed.front(), write_config(run.experiment),
-                                        write_config(load_description(place))) +
+                        difference_text(changed.front(), write_resolved(run.experiment),
+                                        write_resolved(load_description(place))) +
                         "; rename the row, or remove the run from the collection");
     }
     if (RunDirectory(run.directory).has_run() || !finished_result(place, run.experiment.train)) {

@@ -132,7 +132,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     }
     if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
     make_directories(run.directory.parent_path());
-    write_if_changed(run.config(), write_experiment(run.experiment).dump(2) + "\n");
+    write_if_changed(run.config(), write_config(run.experiment).dump(2) + "\n");
     if (run.change.empty()) continue;
     make_directories(run.directory);
     write_if_changed(RunDirectory(run.directory).change(), run.change);

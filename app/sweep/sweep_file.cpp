@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string_view>
 
-#include "app/experiment/experiment.h"
 #include "app/experiment/run_directory.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
@@ -44,33 +43,6 @@ void validate_row(const SweepRow& row, const std::string& place) {
   }
 }
 
-// {"a": {"b": value}} for "a.b".
-Json nested(const std::string& path, const Json& value) {
-  const size_t dot = path.rfind('.');
-  if (dot == std::string::npos) return Json{{path, value}};
-  return nested(path.substr(0, dot), Json{{path.substr(dot + 1), value}});
-}
-
-// Whether the path is that of a tag (model.architecture, train.schedule), which decides what other
-// options there are.
-bool is_tag(std::string_view path) {
-  const ConfigSchema* schema = &schema_of<Experiment>();
-  for (size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
-    schema = &inner_schema(*schema, std::string(path.substr(0, dot)));
-    path.remove_prefix(dot + 1);
-  }
-  return std::ranges::count(schema->tags, path, &ConfigSchema::Tag::name) > 0;
-}
-
-// Whether the patch sets the option at the path, or resets the section that has it.
-bool sets(const Json& patch, std::string_view path) {
-  if (!patch.is_object()) return true;
-  const size_t dot = path.find('.');
-  const auto found = patch.find(std::string(path.substr(0, dot)));
-  if (found == patch.end()) return false;
-  return dot == path.npos || sets(*found, path.substr(dot + 1));
-}
-
 // "heads=4" for model.heads; other values are numbered.
 std::string grid_name(const std::string& path, const Json& value, size_t index) {
   const size_t dot = path.rfind('.');
@@ -107,17 +79,12 @@ void SweepFile::validate() const {
 std::vector<ExpandedRow> expand(const SweepRow& row) {
   std::vector<ExpandedRow> rows = {{.row = row}};
   for (const auto& [path, values] : row.grid.items()) {
-    const bool tag = is_tag(path);
-    if (tag && sets(row.set, path)) {
-      throw ConfigError("row " + row.name + ": grid: \"set\" also sets " + path +
-                        "; keep one of them");
-    }
     std::vector<ExpandedRow> more;
     for (const ExpandedRow& before : rows) {
       for (size_t i = 0; i < values.size(); ++i) {
         ExpandedRow& one = more.emplace_back(before);
         one.row.name += "." + grid_name(path, values[i], i);
-        apply_patch(tag ? one.tags : one.values, nested(path, values[i]));
+        merge_patch(one.values, nested(path, values[i]));
         one.combination.push_back(values[i]);
         if (more.size() > kMaxSweepRuns) {
           throw ConfigError("row " + row.name + ": grid: more than 10000 combinations");

@@ -43,8 +43,8 @@ struct SweepRow {
         "heading in the report, shared by the rows of a group; empty: by name or changed options");
     visit("patch", self.patch, "config files merged into the base, relative to this file");
     visit("set", self.set,
-          "merge patch on the base; null resets an option to its default; with another "
-          "model.architecture the \"model\" object replaces the base's");
+          "merge patch on the base; null resets an option to its default; another "
+          "model.architecture resets all options of \"model\"");
     visit("grid", self.grid, "option paths and their values: one row per combination");
     visit("diff", self.diff,
           "change of attn's sources, relative to this file: the row is trained by a build with it");
@@ -136,18 +136,16 @@ struct SweepFile {
 /// Runs that a sweep may have, and rows that a grid may expand to.
 inline constexpr size_t kMaxSweepRuns = 10'000;
 
-/// A row of the file, or one combination of its grid. Its patches on the base, in order: tags,
-/// row.set and values; a tag removes or resets options of other tags.
+/// A row of the file, or one combination of its grid. Its patch on the base: row.set and values.
 struct ExpandedRow {
   SweepRow row;
-  Json tags = Json::object();          ///< of the grid: model.architecture, train.schedule …
-  Json values = Json::object();        ///< of its other paths
+  Json values = Json::object();        ///< of the grid's paths
   std::vector<Json> combination = {};  ///< the grid's values, in the order of its paths
   int64_t baseline = 0;                ///< the row that it is compared with
 };
 
 /// Expands the grid of a row: one row per combination, the last path varying fastest. Throws
-/// ConfigError for more than kMaxSweepRuns combinations, and for a tag in both grid and set.
+/// ConfigError for more than kMaxSweepRuns combinations.
 std::vector<ExpandedRow> expand(const SweepRow& row);
 
 /// All rows, expanded. Throws ConfigError for two of one name, and for a baseline that is not above

@@ -24,11 +24,7 @@ std::vector<ExpandedRow> combinations_of(const SweepPlan& plan) {
 
 // The row with one of them.
 PlannedRow with_settings(PlannedRow row, const ExpandedRow& combination) {
-  Json config = write_experiment(row.experiment);
-  for (const Json& patch : {combination.tags, combination.values}) {
-    apply_patch(config, patch, schema_of<Experiment>());
-  }
-  row.experiment = read_resolved(config, "tune: row " + row.name);
+  row.experiment = patched(row.experiment, combination.values, "tune: row " + row.name);
   return row;
 }
 

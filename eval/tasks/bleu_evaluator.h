@@ -9,7 +9,6 @@
 
 #include "data/config.h"
 #include "eval/metrics/bleu.h"
-#include "eval/search/config.h"
 #include "eval/tasks/evaluator_kind.h"
 
 namespace attn {
@@ -21,16 +20,13 @@ struct BleuEvaluation {
 
   BleuTokenizer tokenize = BleuTokenizer::v13a;
   bool lowercase = false;
-  SearchConfig search;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("tokenize", self.tokenize, "tokenizer of BLEU; none for tokenized text");
     visit("lowercase", self.lowercase, "lowercase before scoring");
-    SearchConfig::fields(self.search, visit);
   }
   bool operator==(const BleuEvaluation&) const = default;
-  void validate() const { search.validate(); }
   BleuOptions bleu_options() const { return {.tokenizer = tokenize, .lowercase = lowercase}; }
   /// Of one hypothesis per line; `references` has the target text.
   EvaluationResult score(std::span<const std::string> hypotheses,

@@ -8,7 +8,6 @@
 
 #include "data/config.h"
 #include "eval/metrics/chrf.h"
-#include "eval/search/config.h"
 #include "eval/tasks/evaluator_kind.h"
 
 namespace attn {
@@ -20,20 +19,15 @@ struct ChrfEvaluation {
 
   int64_t word_order = 0;
   bool lowercase = false;
-  SearchConfig search;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("word_order", self.word_order, "word n-gram order: 0 is chrF2, 2 is chrF2++");
     visit("lowercase", self.lowercase, "lowercase before scoring");
-    SearchConfig::fields(self.search, visit);
   }
   bool operator==(const ChrfEvaluation&) const = default;
   ChrfOptions chrf_options() const { return {.word_order = word_order, .lowercase = lowercase}; }
-  void validate() const {
-    chrf_options().validate();
-    search.validate();
-  }
+  void validate() const { chrf_options().validate(); }
   EvaluationResult score(std::span<const std::string> hypotheses,
                          std::span<const std::vector<std::string>> references) const {
     const ChrfScore score = corpus_chrf(hypotheses, references, chrf_options());

@@ -10,6 +10,7 @@
 
 #include "data/config.h"
 #include "data/tokenizer.h"
+#include "eval/search/config.h"
 #include "eval/search/ensemble.h"
 #include "eval/tasks/evaluator_kind.h"
 
@@ -22,6 +23,7 @@ struct EvaluatorInput {
   std::string text_key;  ///< evaluation_key() of it
   const DataConfig& data;
   const Tokenizers& tokenizers;
+  SearchConfig search;
   const std::filesystem::path& cache;  ///< directory of encoded corpora
 };
 

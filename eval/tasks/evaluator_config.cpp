@@ -20,24 +20,16 @@ bool EvaluatorConfig::lower_is_better() const {
   return std::visit([](const auto& chosen) { return chosen.metric.lower_is_better; }, options);
 }
 
-const SearchConfig* EvaluatorConfig::search() const {
-  return std::visit(
-      [](const auto& chosen) -> const SearchConfig* {
-        if constexpr (requires { chosen.search; }) {
-          return &chosen.search;
-        } else {
-          return nullptr;
-        }
-      },
-      options);
-}
-
 void EvaluatorConfig::validate() const {
   require(!name.empty() && name.find_first_of("/ \t\n") == std::string::npos, "name",
           "\"" + name + "\"", "must be a word without '/': files are named after it");
   require(every >= 0, "every", every, "must be 0 or more");
   require(sealed.empty() || test, "sealed", "\"" + sealed + "\"", "requires test=true");
-  std::visit([](const auto& chosen) { chosen.validate(); }, options);
+  std::visit(
+      [](const auto& chosen) {
+        if constexpr (requires { chosen.validate(); }) chosen.validate();
+      },
+      options);
 }
 
 void EvaluatorConfig::require_task(Task task) const {

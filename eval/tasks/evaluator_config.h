@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/enum_names.h"
+#include "base/json_config.h"
 #include "data/config.h"
+#include "eval/search/config.h"
 #include "eval/tasks/bleu_evaluator.h"
 #include "eval/tasks/chrf_evaluator.h"
 #include "eval/tasks/contrastive_evaluator.h"
@@ -50,6 +52,7 @@ struct EvaluatorConfig {
   int64_t every = 1000;
   bool test = false;
   std::string sealed;
+  Json search = Json::object();
   Options options;
 
   EvaluatorKind kind() const { return static_cast<EvaluatorKind>(options.index()); }
@@ -65,8 +68,16 @@ struct EvaluatorConfig {
   }
   /// Whether a lower value of the kind's metric is better.
   bool lower_is_better() const;
-  /// Search options; null for kinds without search.
-  const SearchConfig* search() const;
+  /// Whether the output of search is scored.
+  bool searches() const {
+    return kind() != EvaluatorKind::loss && kind() != EvaluatorKind::contrastive;
+  }
+  /// Its search: `common`, that of the experiment, with its own options. Throws ConfigError for an
+  /// unknown one, or one of another type, at `place`.
+  SearchConfig search_over(SearchConfig common, const std::string& place = "search") const {
+    read_config(common, search, place);
+    return common;
+  }
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -86,6 +97,10 @@ struct EvaluatorConfig {
           "file with the rule by which the test set may be scored, in git; empty: none. The set is "
           "not scored until the file is in the commit of which attn was built");
     std::visit([&](auto& chosen) { chosen.fields(chosen, visit); }, self.options);
+    if (self.searches()) {
+      visit("search", self.search,
+            "options of search that differ from those of the experiment, {\"beam\": 1}");
+    }
   }
   bool operator==(const EvaluatorConfig&) const = default;
 

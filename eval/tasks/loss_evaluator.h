@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "data/config.h"
 #include "eval/tasks/evaluator_kind.h"
@@ -21,7 +20,6 @@ struct LossEvaluation {
   template <class Self, class Visit>
   static void fields(Self&, Visit&&) {}
   bool operator==(const LossEvaluation&) const = default;
-  void validate() const {}
   std::unique_ptr<Evaluator> make(const EvaluatorInput& input) const;
 };
 

@@ -22,7 +22,7 @@ class TranslationEvaluator final : public Evaluator {
   TranslationEvaluator(const EvaluatorInput& input, const Options& options)
       : Evaluator(input),
         tokenizers_(input.tokenizers),
-        search_(options.search),
+        search_(input.search),
         score_([options](const auto& hypotheses, const auto& references) {
           return options.score(hypotheses, references);
         }) {
@@ -70,8 +70,8 @@ class TranslationEvaluator final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const DataConfig& data,
-                                          const Tokenizers& tokenizers,
+std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const SearchConfig& search,
+                                          const DataConfig& data, const Tokenizers& tokenizers,
                                           const std::filesystem::path& cache) {
   config.require_text(data);
   const std::string text = config.text(data);
@@ -83,6 +83,7 @@ std::unique_ptr<Evaluator> make_evaluator(const EvaluatorConfig& config, const D
                              .text_key = evaluation_key(config, data, hashes),
                              .data = data,
                              .tokenizers = tagged,
+                             .search = config.search_over(search),
                              .cache = cache};
   return std::visit(
       [&]<class Options>(const Options& chosen) -> std::unique_ptr<Evaluator> {

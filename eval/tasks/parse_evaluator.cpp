@@ -23,7 +23,7 @@ class ParseEvaluator final : public Evaluator {
   ParseEvaluator(const EvaluatorInput& input, const ParseEvaluation& options)
       : Evaluator(input),
         tokenizers_(input.tokenizers),
-        search_(options.search),
+        search_(input.search),
         tree_form_(input.data.tree_form),
         gold_trees_(checked_trees(input.text, tree_options(input.data))) {
     for (Tree& tree : gold_trees_) tree = as_parsed(std::move(tree));

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "data/config.h"
-#include "eval/search/config.h"
 #include "eval/tasks/evaluator_kind.h"
 
 namespace attn {
@@ -19,15 +18,12 @@ struct ParseEvaluation {
       .key = "f1", .title = "F1", .meaning = "F1 of trees, percent"};
 
   std::string params;
-  SearchConfig search;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("params", self.params, "EVALB parameter file; empty: the settings of COLLINS.prm");
-    SearchConfig::fields(self.search, visit);
   }
   bool operator==(const ParseEvaluation&) const = default;
-  void validate() const { search.validate(); }
   /// Files read besides the text.
   std::vector<std::filesystem::path> files() const {
     return params.empty() ? std::vector<std::filesystem::path>()

@@ -8,7 +8,6 @@
 
 #include "data/config.h"
 #include "eval/metrics/ter.h"
-#include "eval/search/config.h"
 #include "eval/tasks/evaluator_kind.h"
 
 namespace attn {
@@ -19,7 +18,6 @@ struct TerEvaluation {
       .key = "ter", .title = "TER", .meaning = "TER, percent", .lower_is_better = true};
 
   TerOptions ter;
-  SearchConfig search;
 
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
@@ -29,10 +27,8 @@ struct TerEvaluation {
     visit("no_punct", self.ter.no_punct, "remove punctuation");
     visit("asian_support", self.ter.asian_support,
           "with normalized or no_punct: also Chinese and Japanese characters and punctuation");
-    SearchConfig::fields(self.search, visit);
   }
   bool operator==(const TerEvaluation&) const = default;
-  void validate() const { search.validate(); }
   EvaluationResult score(std::span<const std::string> hypotheses,
                          std::span<const std::vector<std::string>> references) const {
     const TerScore score = corpus_ter(hypotheses, references, ter);

@@ -76,10 +76,10 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config, 
   const auto projected = [&](const char* name, int64_t in, int64_t out) {
     return register_module(name, projection(in, out, config.bias));
   };
-  query = projected("query", config.d_model, heads_ * config.d_k);
-  key = projected("key", config.d_model, key_heads_ * config.d_k);
-  value = projected("value", config.d_model, key_heads_ * config.d_v);
-  output = projected("output", heads_ * config.d_v, config.d_model);
+  query = projected("query", config.d_model, heads_ * config.key_width());
+  key = projected("key", config.d_model, key_heads_ * config.key_width());
+  value = projected("value", config.d_model, key_heads_ * config.value_width());
+  output = projected("output", heads_ * config.value_width(), config.d_model);
   weights_dropout = register_module("weights_dropout", Dropout(config.attention_dropout));
   if (config.qk_norm != QkNorm::none) qk_norm = register_module("qk_norm", QueryKeyNorm(config));
   if (kind != AttentionKind::cross && config.position == Position::relative) {

@@ -30,11 +30,14 @@ void TransformerConfig::validate() const {
   require_size("d_model", d_model);
   require_size("d_ff", d_ff);
   require_size("heads", heads);
-  require_size("d_k", d_k);
-  require_size("d_v", d_v);
-  // Also bounds the number of parameters below 2^63.
-  require(heads * d_k <= kMaxWidth, "d_k", d_k, "times model.heads must be at most 2^20");
-  require(heads * d_v <= kMaxWidth, "d_v", d_v, "times model.heads must be at most 2^20");
+  require((d_k && d_v) || d_model % heads == 0, "heads", heads,
+          "must divide model.d_model, " + std::to_string(d_model) +
+              ", unless model.d_k and model.d_v are numbers");
+  for (const auto& [name, width] : {std::pair("d_k", key_width()), {"d_v", value_width()}}) {
+    require_size(name, width);
+    // Also bounds the number of parameters below 2^63.
+    require(heads * width <= kMaxWidth, name, width, "times model.heads must be at most 2^20");
+  }
   encoder_mixer.validate("encoder_mixer", layers, d_model);
   decoder_mixer.validate("decoder_mixer", layers);
   require_size("max_positions", max_positions);
@@ -45,13 +48,13 @@ void TransformerConfig::validate() const {
       position == Position::sinusoidal || position == Position::sinusoidal_halves;
   require(!sinusoids || d_model % 2 == 0, "d_model", d_model,
           "must be even with sinusoidal positions");
-  require(position != Position::rotary || d_k % 2 == 0, "d_k", d_k,
+  require(position != Position::rotary || key_width() % 2 == 0, "d_k", key_width(),
           "must be even with rotary positions");
   require(!is_in_scores(position) || encoder_mixer.is_attention() || decoder_mixer.is_attention(),
           "position", enum_name(position),
           "requires self-attention in encoder_mixer or decoder_mixer");
-  require(kv_heads >= 0 && kv_heads <= heads && heads % key_heads() == 0, "kv_heads", kv_heads,
-          "must divide model.heads, or be 0 (as many as heads)");
+  require(key_heads() >= 1 && heads % key_heads() == 0, "kv_heads", key_heads(),
+          "must divide model.heads");
   require_between("qk_norm_length", qk_norm_length, 3, kMaxWidth);
   require_between("mup_base", mup_base, 0, kMaxWidth);
   require(norm != Norm::deep || norm_kind != NormKind::scale, "norm_kind", enum_name(norm_kind),
@@ -63,7 +66,7 @@ void TransformerConfig::validate() const {
           "requires attention in encoder_mixer and decoder_mixer, for which DeepNorm is defined");
   require(attends || initialization != Initialization::depth, "initialization", "depth",
           "requires attention in encoder_mixer and decoder_mixer, whose sub-layers it counts");
-  for (const int64_t width : {d_ff, d_k, d_v}) {
+  for (const int64_t width : {d_ff, key_width(), value_width()}) {
     require(width * mup_base % d_model == 0, "mup_base", mup_base,
             "no such base model: d_ff, d_k and d_v times mup_base must be divisible by d_model");
   }

@@ -103,9 +103,9 @@ struct TransformerConfig {
   int64_t d_model = 512;
   int64_t d_ff = 2048;
   int64_t heads = 8;
-  int64_t kv_heads = 0;
-  int64_t d_k = 64;
-  int64_t d_v = 64;
+  std::optional<int64_t> kv_heads;  ///< key_heads(), key_width() and value_width() resolve these
+  std::optional<int64_t> d_k;
+  std::optional<int64_t> d_v;
   EncoderMixerConfig encoder_mixer;
   MixerConfig decoder_mixer;
   double dropout = 0.1;
@@ -132,13 +132,13 @@ struct TransformerConfig {
     visit("d_model", self.d_model, "model dimension: width of embeddings and sub-layer outputs");
     visit("d_ff", self.d_ff, "inner dimension of the feed-forward networks");
     visit("heads", self.heads, "h: number of attention heads");
-    visit("kv_heads", self.kv_heads,
-          "number of key-value heads, each shared by heads / kv_heads query heads (grouped-query "
-          "attention, Ainslie et al. 2023; 1: multi-query attention, Shazeer 2019); 0: as many as "
-          "heads");
-    visit("d_k", self.d_k,
-          "dimension of queries and keys per head; \"auto\" (default): d_model / heads");
-    visit("d_v", self.d_v, "dimension of values per head; \"auto\" (default): d_model / heads");
+    visit(
+        "kv_heads", self.kv_heads,
+        "number of key-value heads, each shared by heads / kv_heads query heads (grouped-query "
+        "attention, Ainslie et al. 2023; 1: multi-query attention, Shazeer 2019); auto: as many as "
+        "heads");
+    visit("d_k", self.d_k, "dimension of queries and keys per head; auto: d_model / heads");
+    visit("d_v", self.d_v, "dimension of values per head; auto: d_model / heads");
     visit("encoder_mixer", self.encoder_mixer, "token mixer of the encoder's layers");
     visit("decoder_mixer", self.decoder_mixer, "token mixer of the decoder's layers");
     visit("dropout", self.dropout,
@@ -202,7 +202,10 @@ struct TransformerConfig {
     return decoder ? decoder_mixer.is_attention() : encoder_mixer.is_attention();
   }
   /// Heads of keys and values.
-  int64_t key_heads() const { return kv_heads > 0 ? kv_heads : heads; }
+  int64_t key_heads() const { return kv_heads.value_or(heads); }
+  /// d_k and d_v.
+  int64_t key_width() const { return d_k.value_or(d_model / heads); }
+  int64_t value_width() const { return d_v.value_or(d_model / heads); }
   /// d_model of µP's base model; without µP the model is its own base.
   int64_t base_width() const { return mup_base > 0 ? mup_base : d_model; }
   double width_ratio() const {

@@ -27,13 +27,14 @@ int64_t outputs(const TransformerConfig& c, const SideMixer& mixer) {
 
 int64_t qk_norm_parameters(const TransformerConfig& c) {
   if (c.qk_norm == QkNorm::none) return 0;
-  return c.qk_norm == QkNorm::l2 ? 1 : 2 * c.d_k;
+  return c.qk_norm == QkNorm::l2 ? 1 : 2 * c.key_width();
 }
 
 // Of self-attention's vectors of relative positions at so many distances, all heads. They enter a
 // product for each position.
 int64_t relative_weights(const TransformerConfig& c, int64_t distances) {
-  return c.position == Position::relative ? c.heads * distances * (c.d_k + c.d_v) : 0;
+  return c.position == Position::relative ? c.heads * distances * (c.key_width() + c.value_width())
+                                          : 0;
 }
 
 // Positions that one layer carries information forward.
@@ -49,10 +50,10 @@ int64_t reach(const SideMixer& mixer, int64_t layer) {
 }  // namespace
 
 int64_t attention_parameters(const TransformerConfig& c) {
-  return linear_parameters(c.d_model, c.heads * c.d_k, c.bias) +
-         linear_parameters(c.d_model, c.key_heads() * c.d_k, c.bias) +
-         linear_parameters(c.d_model, c.key_heads() * c.d_v, c.bias) +
-         linear_parameters(c.heads * c.d_v, c.d_model, c.bias) + qk_norm_parameters(c);
+  return linear_parameters(c.d_model, c.heads * c.key_width(), c.bias) +
+         linear_parameters(c.d_model, c.key_heads() * c.key_width(), c.bias) +
+         linear_parameters(c.d_model, c.key_heads() * c.value_width(), c.bias) +
+         linear_parameters(c.heads * c.value_width(), c.d_model, c.bias) + qk_norm_parameters(c);
 }
 
 int64_t mixer_parameters(const TransformerConfig& c, const SideMixer& mixer) {
@@ -74,8 +75,8 @@ int64_t mixer_parameters(const TransformerConfig& c, const SideMixer& mixer) {
 
 double mixer_products(const TransformerConfig& c, const SideMixer& mixer, int64_t length) {
   const auto number = [](int64_t n) { return static_cast<double>(n); };
-  const int64_t d = c.d_model, heads = c.heads * (c.d_k + c.d_v),
-                kv_heads = c.key_heads() * (c.d_k + c.d_v);
+  const int64_t d = c.d_model, heads = c.heads * (c.key_width() + c.value_width()),
+                kv_heads = c.key_heads() * (c.key_width() + c.value_width());
   switch (mixer.config.kind) {
     case Mixer::attention:
     case Mixer::restricted_attention:

@@ -44,8 +44,8 @@ class PackedSession : public DecodeSession {
         d_model_(model_->config().d_model),
         heads_(model_->config().heads),
         kv_heads_(model_->config().key_heads()),
-        d_k_(model_->config().d_k),
-        d_v_(model_->config().d_v),
+        d_k_(model_->config().key_width()),
+        d_v_(model_->config().value_width()),
         memory_(source.segments) {
     const torch::NoGradGuard no_grad;
     const ComputeScope scope({.precision = decoder.memory_weights->precision(),

@@ -92,7 +92,7 @@ PositionEncodingImpl::PositionEncodingImpl(const TransformerConfig& config, bool
     : kind_(config.position),
       causal_(causal),
       d_model_(config.d_model),
-      d_k_(config.d_k),
+      d_k_(config.key_width()),
       heads_(config.heads),
       deviation_(std::pow(static_cast<double>(config.base_width()), -0.5)) {
   if (kind_ == Position::learned) {

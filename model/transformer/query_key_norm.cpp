@@ -7,7 +7,7 @@
 namespace attn {
 
 QueryKeyNormImpl::QueryKeyNormImpl(const TransformerConfig& config)
-    : kind_(config.qk_norm), d_k_(config.d_k) {
+    : kind_(config.qk_norm), d_k_(config.key_width()) {
   const auto length = static_cast<double>(config.qk_norm_length);
   first_scale_ = std::log2(length * length - length);
   if (kind_ == QkNorm::l2) {

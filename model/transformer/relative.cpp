@@ -20,10 +20,10 @@ torch::Tensor rows_of_distances(const torch::Tensor& rows, int64_t keys) {
 
 RelativePositionsImpl::RelativePositionsImpl(const TransformerConfig& config)
     : width_ratio_(config.width_ratio()) {
-  key_weight = register_parameter("key_weight",
-                                  torch::empty({config.heads, kRelativeDistances, config.d_k}));
-  value_weight = register_parameter("value_weight",
-                                    torch::empty({config.heads, kRelativeDistances, config.d_v}));
+  key_weight = register_parameter(
+      "key_weight", torch::empty({config.heads, kRelativeDistances, config.key_width()}));
+  value_weight = register_parameter(
+      "value_weight", torch::empty({config.heads, kRelativeDistances, config.value_width()}));
 }
 
 void RelativePositionsImpl::reset_parameters() {

@@ -49,11 +49,12 @@ double forward_flops(const TransformerConfig& c, const VocabularySizes& vocabula
                      const PairLengths& lengths) {
   const double s = static_cast<double>(lengths.source), t = static_cast<double>(lengths.target);
   const double d = static_cast<double>(c.d_model), heads = static_cast<double>(c.heads);
-  const double keys = heads * static_cast<double>(c.d_k),
-               values = heads * static_cast<double>(c.d_v);
+  const double keys = heads * static_cast<double>(c.key_width()),
+               values = heads * static_cast<double>(c.value_width());
   const double queries_and_output = d * keys + values * d;  // per query position
   const double keys_and_values =
-      d * static_cast<double>(c.key_heads() * (c.d_k + c.d_v));  // per memory position
+      d * static_cast<double>(c.key_heads() *
+                              (c.key_width() + c.value_width()));  // per memory position
   const double feed_forward =
       static_cast<double>(feed_forward_matrices(c) + 1) * d * static_cast<double>(c.d_ff);
   const double per_score = keys + values;  // Q Kᵀ and the weighted sum, all heads

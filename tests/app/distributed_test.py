@@ -214,7 +214,7 @@ class Faults(Group):
         self.write("measure.py", script)
         for suffix in ("en", "de"):
             self.write(f"long.{suffix}", (self.path / f"corpus/valid.{suffix}").read_text() * 20)
-        evaluator = json.dumps([{"name": "long", "kind": "bleu", "data": "long", "every": 1, "beam": 16, "tokenize": "none"}])
+        evaluator = json.dumps([{"name": "long", "kind": "bleu", "data": "long", "every": 1, "search": {"beam": 16}, "tokenize": "none"}])
         command = [*MPIRUN, "-np", "2", sys.executable, "measure.py", self.program, "--threads", "1", "train", "small.json",
                    "--run", "patient", "--set", "train.steps=1", "runtime.timeout=1", f"eval={evaluator}"]
         subprocess.run(command, cwd=self.path, env=ENVIRONMENT, check=True, capture_output=True, timeout=SECONDS)

@@ -80,7 +80,7 @@ class EndToEnd(ProgramTest):
         printed = self.attn("report", "unwritable")
         self.assertIn("## Scores", printed.stdout)
         self.assertIn("the report is only printed", printed.stderr)
-        chrf = 'eval=[{"name": "test", "kind": "chrf", "data": "corpus/test", "word_order": 2, "beam": 2}]'
+        chrf = 'eval=[{"name": "test", "kind": "chrf", "data": "corpus/test", "word_order": 2, "search": {"beam": 2}}]'
         evaluated = json.loads(self.attn("eval", "whole", "--set", chrf, "--output", "out", "--json").stdout)
         scored = json.loads(self.attn("score", "chrf", "out/test.txt", "corpus/test.de", "--word-order", "2",
                                       "--json").stdout)
@@ -177,7 +177,7 @@ class EndToEnd(ProgramTest):
         for name, count in (("long", 20000), ("huge", 1000000)):
             self.write(f"corpus/{name}.en", "the old woman sees the dog .\n" * count)
             self.write(f"corpus/{name}.de", "die alte frau sieht den hund .\n" * count)
-        process = self.start("train", "small.json", "--run", "slow", "--set", "eval.1.data=corpus/long", "eval.1.beam=8", "train.steps=2")
+        process = self.start("train", "small.json", "--run", "slow", "--set", "eval.1.data=corpus/long", "eval.1.search.beam=8", "train.steps=2")
         self.wait_for("the signal", process, "slow/checkpoints/step-00000002")
         time.sleep(0.3)
         self.assertIn("stopped at step 2, checkpoint saved", self.end(process, seconds=3))
@@ -305,8 +305,7 @@ class EndToEnd(ProgramTest):
         self.attn("eval", "longer/averaged", "--set", "search.beam=1")
         self.assertEqual(sorted(p.name for p in (self.path / "longer/averaged").iterdir()), cached)
         written = json.loads((self.path / "longer/config.json").read_text())
-        self.assertNotIn("alpha", written["eval"][1])
-        self.assertEqual(written["eval"][1]["beam"], 2)
+        self.assertEqual(written["eval"][1]["search"], {"beam": 2})
         (self.path / "longer/heads.json").write_text('{"heads": []}')
         process = self.start("train", "longer", "--resume", "--set", "train.steps=300")
         self.wait_for("its next checkpoint", process, "longer/checkpoints/step-00000063")
@@ -513,7 +512,7 @@ class EndToEnd(ProgramTest):
         self.copy_of_whole("metric")
         # As a resume leaves it that is killed before its first checkpoint.
         config = json.loads((self.path / "metric/config.json").read_text())
-        config["eval"] = [{"name": "score", "kind": "bleu", "tokenize": "none", "every": 10, "beam": 1}]
+        config["eval"] = [{"name": "score", "kind": "bleu", "tokenize": "none", "every": 10, "search": {"beam": 1}}]
         self.write("metric/config.json", config)
         self.attn("train", "metric", "--resume", "--set", "train.steps=80")
         self.assertGreater(int((self.path / "metric/checkpoints/best").read_text()[5:13]), 60)

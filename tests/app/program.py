@@ -24,7 +24,7 @@ def small_config(every, **train):
         "model": {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2},
         "train": {"schedule": "inverse_sqrt", "learning_rate": 0.005, "warmup": 20, **train},
         "eval": [{"name": "valid", "kind": "loss", "every": every},
-                 {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 2}]}
+                 {"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "search": {"beam": 2}}]}
 
 
 def note_skipped(why):

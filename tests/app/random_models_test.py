@@ -34,7 +34,7 @@ def transformer(draw):
     mup = draw([False, False, False, True]) if norm != "deep" else False
     model = {
         "layers": draw([1, 2, 3]), "d_model": draw([24, 32, 40, 64, 72, 100]), "d_ff": draw([32, 48, 64, 88]),
-        "heads": heads, "kv_heads": draw([n for n in range(heads + 1) if n == 0 or heads % n == 0]), "d_k": d_k,
+        "heads": heads, "kv_heads": draw(["auto", *(n for n in range(1, heads + 1) if heads % n == 0)]), "d_k": d_k,
         "d_v": draw([d_k, 4, 7, 16, 24]), "dropout": draw([0, 0.1, 0.3]), "attention_dropout": draw([0, 0.1]),
         "activation_dropout": draw([0, 0.1]), "norm": norm,
         "norm_kind": draw(["layer", "rms"] if norm == "deep" else ["layer", "rms", "scale"]),

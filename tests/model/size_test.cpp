@@ -103,11 +103,12 @@ TEST_CASE("errors of the model config name the option") {
   using Config = TransformerConfig;
   rejects([](Config& c) { c.d_model = 0; }, "d_model: 0");
   rejects([](Config& c) { c.heads = -1; }, "heads: -1");
-  rejects([](Config& c) { c.d_model = 511; }, "must be even");
+  rejects([](Config& c) { c.d_model = 511, c.d_k = c.d_v = 64; }, "must be even");
   rejects([](Config& c) { c.position = Position::rotary, c.d_k = 63; },
           "d_k: 63: must be even with rotary");
   rejects([](Config& c) { c.kv_heads = 3; }, "kv_heads: 3: must divide model.heads");
   rejects([](Config& c) { c.kv_heads = 16; }, "kv_heads: 16");
+  rejects([](Config& c) { c.kv_heads = 0; }, "kv_heads: 0");
   rejects([](Config& c) { c.norm = Norm::deep, c.norm_kind = NormKind::scale; },
           "norm_kind: scale: has no DeepNorm");
   rejects([](Config& c) { c.norm = Norm::deep, c.initialization = Initialization::depth; },
@@ -116,9 +117,10 @@ TEST_CASE("errors of the model config name the option") {
   rejects([](Config& c) { c.mup_base = 300; }, "mup_base: 300: no such base model");
   rejects([](Config& c) { c.mup_base = 64, c.d_ff = 2047; }, "mup_base: 64: no such base model");
   rejects([](Config& c) { c.qk_norm_length = 1; }, "qk_norm_length: 1");
-  rejects([](Config& c) { c.heads = 1 << 11, c.d_k = 1 << 10; },
+  rejects([](Config& c) { c.heads = 3; }, "heads: 3: must divide model.d_model, 512, unless");
+  rejects([](Config& c) { c.heads = 1 << 11, c.d_k = 1 << 10, c.d_v = 1; },
           "d_k: 1024: times model.heads must be at most 2^20");
-  rejects([](Config& c) { c.heads = 1 << 11, c.d_v = 1 << 10; },
+  rejects([](Config& c) { c.heads = 1 << 11, c.d_v = 1 << 10, c.d_k = 1; },
           "d_v: 1024: times model.heads must be at most 2^20");
   rejects([](Config& c) { c.norm = Norm::deep, c.decoder_mixer.kind = Mixer::none; },
           "norm: deep: requires attention");

@@ -22,7 +22,7 @@ CONFIG = {
              "vocab_size": 2000, "batch_tokens": 256},
     "model": {"layers": 2, "d_model": 16, "d_ff": 24, "heads": 2, "d_k": 6, "d_v": 10, "dropout": 0.0},
     "train": {"steps": 600, "schedule": "inverse_sqrt", "learning_rate": 0.01, "warmup": 60},
-    "eval": [{"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "beam": 1}],
+    "eval": [{"name": "test", "kind": "bleu", "data": "corpus/test", "tokenize": "none", "every": 0, "search": {"beam": 1}}],
     "search": {"beam": 1},
 }
 KINDS = ("encoder", "decoder", "cross")

@@ -5,7 +5,8 @@
     source, target, expected = batch([[5, 6]], [[7, 8]], bos=1, eos=2)
     logits = model(source, target)      # [sentences, target positions, vocabulary]
 """
-from .checkpoint import load, make_model, read_vocabulary, read_weights, save, write_weights
+from .checkpoint import load, make_model, read_vocabulary, read_weights, resolved, save, write_weights
 from .layers import PADDING, batch, pad
 
-__all__ = ["PADDING", "batch", "load", "make_model", "pad", "read_vocabulary", "read_weights", "save", "write_weights"]
+__all__ = ["PADDING", "batch", "load", "make_model", "pad", "read_vocabulary", "read_weights", "resolved", "save",
+           "write_weights"]

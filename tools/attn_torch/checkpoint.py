@@ -52,9 +52,16 @@ def write_weights(path, weights):
             file.write(ctypes.string_at(tensor.data_ptr(), 4 * tensor.numel()))
 
 
+def resolved(options):
+    """The object "model" of a config with numbers for "auto"."""
+    heads = options.get("heads", 1)
+    derived = {"kv_heads": heads, "d_k": options["d_model"] // heads, "d_v": options["d_model"] // heads}
+    return {name: derived[name] if value == "auto" else value for name, value in options.items()}
+
+
 def make_model(options, sizes):
     """The model of the object "model" of a config, without values. sizes: rows of the matrices of embeddings."""
-    config = json.loads(json.dumps(options), object_hook=lambda fields: SimpleNamespace(**fields))
+    config = json.loads(json.dumps(resolved(options)), object_hook=lambda fields: SimpleNamespace(**fields))
     return ARCHITECTURES[config.architecture](config, sizes)
 
 

@@ -163,7 +163,7 @@ class QueryKeyNorm(nn.Module):
 class MultiHeadAttention(nn.Module):
     def __init__(self, config, cross=False):
         super().__init__()
-        self.heads, self.kv_heads = config.heads, config.kv_heads or config.heads
+        self.heads, self.kv_heads = config.heads, config.kv_heads
         self.query = nn.Linear(config.d_model, self.heads * config.d_k, config.bias)
         self.key = nn.Linear(config.d_model, self.kv_heads * config.d_k, config.bias)
         self.value = nn.Linear(config.d_model, self.kv_heads * config.d_v, config.bias)

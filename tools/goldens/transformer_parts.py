@@ -14,7 +14,7 @@ from optimizers import ROOT, write_tensors
 sys.path.insert(0, str(ROOT / "tools"))
 from attn_torch import batch, make_model  # noqa: E402  # its folder must be on the path first
 
-PAPER = {"architecture": "transformer", "layers": 1, "d_model": 8, "d_ff": 12, "heads": 4, "kv_heads": 0, "d_k": 4, "d_v": 2,
+PAPER = {"architecture": "transformer", "layers": 1, "d_model": 8, "d_ff": 12, "heads": 4, "kv_heads": "auto", "d_k": 4, "d_v": 2,
          "position": "sinusoidal", "norm": "post", "norm_kind": "layer", "qk_norm": "none", "bias": True,
          "feed_forward_bias": True, "activation": "relu", "mup_base": 0, "embedding_sharing": "all", "dropout": 0,
          "attention_dropout": 0, "activation_dropout": 0, "word_positions": False, "deterministic_attention": False,

@@ -54,7 +54,7 @@ TEST_CASE("a finished run's results mean its length and its evaluators, too") {
   CHECK(result_conflicts(before, with_options({"train.steps=7", "train.log_every=3"})) ==
         Paths{"train.steps"});
   CHECK(result_conflicts(before, with_options({"search.beam=2"})) ==
-        Paths{"search.beam", "eval[0].beam"});
+        Paths{"search.beam", "eval[0].search.beam"});
 }
 
 TEST_CASE("how often checkpoints are written is part of a result that averages them") {
@@ -85,7 +85,7 @@ TEST_CASE("configs that only evaluate differently train the same weights") {
 TEST_CASE("a row may leave open the seed and the vocabulary that its run has") {
   const testing::TemporaryDirectory run;
   const auto trained = with_options({"seed=4", "data.source_model=s.model"});
-  std::ofstream(run / kConfigFile) << write_experiment(trained).dump();
+  std::ofstream(run / kConfigFile) << write_config(trained).dump();
   CHECK(row_conflicts(run.path(), with_options()).empty());
   CHECK(row_conflicts(run.path(), with_options({"data.source_model=other.model"})) ==
         Paths{"data.source_model"});
@@ -101,13 +101,25 @@ TEST_CASE("another runtime neither stops a run nor changes its result") {
   CHECK(result_conflicts(before, now).empty());
 }
 
-TEST_CASE("a missing key is a difference, and arrays of different lengths differ as a whole") {
-  const Json a = parse_json(R"({"a": {"b": 1, "c": 2}, "list": [1, {"x": 2}], "same": null})", "a");
-  const Json b = parse_json(R"({"a": {"b": 1, "d": 2}, "list": [1, {"x": 3}], "same": null})", "b");
-  CHECK(changed_paths(a, a).empty());
-  CHECK(changed_paths(a, b) == std::vector<std::string>{"a.c", "a.d", "list[1].x"});
-  CHECK(changed_paths(parse_json(R"({"list": [1]})", "a"), parse_json(R"({"list": []})", "b")) ==
-        std::vector<std::string>{"list"});
+TEST_CASE("arrays of different lengths differ as a whole, elements by their paths") {
+  const auto changed = [](const char* before, const char* after) {
+    return changed_paths(resolve_text(before), resolve_text(after));
+  };
+  const char* one = R"({"eval": [{"name": "a", "kind": "bleu"}]})";
+  CHECK(changed(one, one).empty());
+  CHECK(changed(one, "{}") == Paths{"eval"});
+  CHECK(changed(one, R"({"eval": [{"name": "a", "kind": "bleu", "every": 7}]})") ==
+        Paths{"eval[0].every"});
+}
+
+TEST_CASE("what is derived differs if its value does") {
+  const Experiment before = with_options();
+  CHECK(changed_paths(before, with_options({"model.d_k=64", "model.d_v=64"})).empty());
+  CHECK(changed_paths(before, with_options({"model.heads=4"})) ==
+        Paths{"model.heads", "model.d_k", "model.d_v"});
+  CHECK(changed_paths(before, with_options({"eval.0.search.beam=4"})).empty());
+  CHECK(changed_paths(before, with_options({"eval.0.search.beam=2"})) ==
+        Paths{"eval[0].search.beam"});
 }
 
 TEST_CASE("values by path include arrays and their elements, but not objects") {
@@ -120,14 +132,12 @@ TEST_CASE("values by path include arrays and their elements, but not objects") {
 }
 
 TEST_CASE("options that only one of two configs has follow from the tag in which they differ") {
-  const Json paper = write_config(resolve_text("{}"));
+  const Experiment paper = resolve_text("{}");
   const auto peak = [](const char* rate) {
-    return write_config(resolve_text(R"({"train": {"schedule": "inverse_sqrt", "learning_rate": )" +
-                                     std::string(rate) + "}}"));
+    return resolve_text(R"({"train": {"schedule": "inverse_sqrt", "learning_rate": )" +
+                        std::string(rate) + "}}");
   };
-  const ConfigSchema& schema = schema_of<Experiment>();
-  CHECK(changed_paths(peak("0.005"), paper, schema) == std::vector<std::string>{"train.schedule"});
-  CHECK(changed_paths(paper, peak("0.001"), schema) == std::vector<std::string>{"train.schedule"});
-  CHECK(changed_paths(paper, peak("0.005"), schema) ==
-        std::vector<std::string>{"train.schedule", "train.learning_rate"});
+  CHECK(changed_paths(peak("0.005"), paper) == Paths{"train.schedule"});
+  CHECK(changed_paths(paper, peak("0.001")) == Paths{"train.schedule"});
+  CHECK(changed_paths(paper, peak("0.005")) == Paths{"train.schedule", "train.learning_rate"});
 }

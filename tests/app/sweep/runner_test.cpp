@@ -90,7 +90,7 @@ TEST_CASE("an update's FLOPs follow the batch and the model") {
 TEST_CASE("an evaluation costs its hypotheses: those of the beam, or the samples") {
   Experiment experiment;
   experiment.eval = {{.name = "test", .every = 0, .options = BleuEvaluation{}}};
-  SearchConfig& search = std::get<BleuEvaluation>(experiment.eval[0].options).search;
+  SearchConfig& search = experiment.search;
   const auto flops = [&] { return evaluation_flops(experiment, {32000, 32000}, 25, 100); };
   search.beam = 1;
   const double one = flops();
@@ -99,6 +99,8 @@ TEST_CASE("an evaluation costs its hypotheses: those of the beam, or the samples
   search.method = SearchMethod::sample;
   search.samples = 6;
   CHECK(flops() == Approx(6 * one));
+  experiment.eval[0].search = {{"samples", 3}};
+  CHECK(flops() == Approx(3 * one));
 }
 
 TEST_CASE("an evaluation costs each time of its schedule, the last update and the average") {
