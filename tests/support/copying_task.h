@@ -1,13 +1,14 @@
 // A training task small enough for tests: a tiny Transformer learns to copy sentences.
 #pragma once
 
-#include <memory>
+#include <filesystem>
 #include <vector>
 
 #include "base/random.h"
 #include "data/batches.h"
 #include "model/transformer/transformer.h"
 #include "tests/support/models.h"
+#include "train/checkpoint.h"
 #include "train/trainer.h"
 
 namespace attn::testing {
@@ -69,6 +70,23 @@ struct CopyingTask {
     return model;
   }
   torch::Tensor weights() { return trainer.parameters().values.clone(); }
+  void train_to(int64_t step) {
+    while (trainer.state.step < step) trainer.step();
+  }
+  /// Writes a checkpoint, of the averaged weights if there are any.
+  void save(const std::filesystem::path& folder) {
+    {
+      const AveragedWeights averaged(trainer.average());
+      save_weights(folder / "model", *model);
+    }
+    save_training_state(folder / "state", trainer, trainer.collect_state());
+  }
+  /// Continues from a checkpoint.
+  void load(const std::filesystem::path& folder) {
+    load_weights(folder / "model", *model);
+    load_training_state(folder / "state", trainer, trainer.collect_state());
+    stream.restore(trainer.state.stream);
+  }
 };
 
 }  // namespace attn::testing

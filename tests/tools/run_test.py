@@ -251,13 +251,14 @@ class Usage(RunTest):
         code, out, err = self.assert_at_once()
         self.assertEqual((code, out), (2, ""))
         self.assertIn("usage: ./run demo", err)
-        for arguments in (["trian", "x.json"], ["experiments/multi30k/tiny.json"], ["--threads", "4"]):
+        for arguments in (["trian", "x.json"], ["experiments/multi30k/tiny.json"], ["--threads", "4"],
+                          *(["--threads", "2", word] for word in ("demo", "test", "build", "export"))):
             code, out, err = self.assert_at_once(*arguments)
             self.assertEqual((code, out), (2, ""))
-            self.assertRegex(err, f"^attn: {' '.join(arguments)}: no command; one of: .*train.*\n$")
+            self.assertRegex(err, f"^attn: {' '.join(arguments)}: no command; first demo, build, .*train.*\n$")
 
     def test_the_demo_gets_a_folder_and_no_option(self):
-        for arguments in (["--threads", "2", "demo"], ["demo", "--run", "X"], ["demo", "--run"], ["demo", "a", "b"]):
+        for arguments in (["demo", "--run", "X"], ["demo", "--run"], ["demo", "a", "b"]):
             code, out, err = self.assert_at_once(*arguments)
             self.assertEqual((code, out, err), (
                 1, "", f"attn: {' '.join(arguments)}: give the folder alone: ./run demo FOLDER\n"))

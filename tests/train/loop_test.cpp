@@ -14,7 +14,6 @@
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
 #include "tests/support/temporary_directory.h"
-#include "train/checkpoint.h"
 
 using namespace attn;
 using attn::testing::copying_training;
@@ -241,12 +240,10 @@ class KilledRun {
     Recorded run(config_);
     Trainer& trainer = run.task.trainer;
     if (saved_) {
-      load_weights(weights_, *run.task.model);
-      load_training_state(state_, trainer, trainer.collect_state());
+      run.task.load(directory_.path());
       if (trainer.state.evaluation_pending != 0 && std::filesystem::exists(evaluation_)) {
         load_evaluation(evaluation_, trainer.state);
       }
-      run.task.stream.restore(trainer.state.stream);
       if (trainer.state.best_step == trainer.state.step) best = trainer.state.step;
     }
     while (!log.empty() && (log.back().step > trainer.state.step ||
@@ -266,8 +263,7 @@ class KilledRun {
     run.callbacks.save = [&] {
       act([&] {
         std::filesystem::remove(evaluation_);
-        save_weights(weights_, *run.task.model);
-        save_training_state(state_, trainer, trainer.collect_state());
+        run.task.save(directory_.path());
         saved_ = true;
       });
     };
@@ -310,9 +306,7 @@ class KilledRun {
 
   TrainConfig config_;
   testing::TemporaryDirectory directory_;
-  std::filesystem::path weights_ = directory_.path() / "weights",
-                        state_ = directory_.path() / "state",
-                        evaluation_ = directory_.path() / "evaluation";
+  std::filesystem::path evaluation_ = directory_ / "evaluation";
   bool saved_ = false;
 };
 

@@ -2,7 +2,6 @@
 // output is repaired to a tree over exactly the sentence's words.
 #include "data/parsing/linearize.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>

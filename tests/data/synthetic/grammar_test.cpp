@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/format.h"
 #include "data/synthetic/corpus.h"
 #include "tests/support/catch.h"

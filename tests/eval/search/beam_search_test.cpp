@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
-#include <stdexcept>
 #include <utility>
 
 #include "base/error.h"

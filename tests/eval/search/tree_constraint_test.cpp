@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "data/word_vocabulary.h"
 #include "tests/eval/search_models.h"
 #include "tests/support/catch.h"
 #include "tests/support/word_tokenizers.h"
