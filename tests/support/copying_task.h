@@ -16,6 +16,11 @@ namespace attn::testing {
 constexpr int64_t kCopyingClasses = 20;
 inline const VocabularySizes kCopyingSizes{kCopyingClasses, kCopyingClasses, 0, {4, 5, 6, 7}};
 
+/// Of as many classes on both sides, with BOS 1 and EOS 2.
+inline Vocabularies equal_vocabularies(int64_t classes) {
+  return {classes, classes, /*source_eos=*/2, /*target_bos=*/1, /*target_eos=*/2};
+}
+
 /// Sentences to be copied, of 2 to 8 tokens.
 inline EncodedCorpus copying_corpus(int64_t pairs = 64) {
   Random random(3);
@@ -25,12 +30,7 @@ inline EncodedCorpus copying_corpus(int64_t pairs = 64) {
     for (auto& word : words) word = static_cast<int32_t>(3 + random.below(kCopyingClasses - 3));
     list.emplace_back(words, words);
   }
-  return {list,
-          {.source_size = kCopyingClasses,
-           .target_size = kCopyingClasses,
-           .source_eos = 2,
-           .target_bos = 1,
-           .target_eos = 2}};
+  return {list, equal_vocabularies(kCopyingClasses)};
 }
 
 inline TransformerConfig copying_model() {

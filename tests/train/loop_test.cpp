@@ -49,22 +49,18 @@ struct Recorded {
   /// An evaluator that returns these values in order; lower is better. The first one with a
   /// schedule selects the best checkpoint.
   void add(const std::string& name, int64_t every, std::vector<double> values) {
-    const auto& all = callbacks.evaluations;
-    const bool first = std::none_of(all.begin(), all.end(),
-                                    [](const LoopEvaluation& one) { return one.selects_best; });
-    callbacks.evaluations.push_back({.every = every,
-                                     .selects_best = every > 0 && first,
-                                     .lower_is_better = true,
-                                     .run =
-                                         [this, name, values, at = size_t{0}]() mutable {
-                                           note(name);
-                                           return std::optional(values.at(at++));
-                                         },
-                                     .log =
-                                         [this, name](bool best, double seconds) {
-                                           CHECK(seconds >= 0.0);
-                                           if (best) note(name + " is best");
-                                         }});
+    LoopEvaluation one{.every = every, .lower_is_better = true};
+    one.selects_best =
+        every > 0 && std::ranges::none_of(callbacks.evaluations, &LoopEvaluation::selects_best);
+    one.run = [this, name, values, at = size_t{0}]() mutable {
+      note(name);
+      return std::optional(values.at(at++));
+    };
+    one.log = [this, name](bool best, double seconds) {
+      CHECK(seconds >= 0.0);
+      if (best) note(name + " is best");
+    };
+    callbacks.evaluations.push_back(one);
   }
   LoopEnd run() { return train_loop(task.trainer, config, callbacks); }
 };

@@ -9,7 +9,6 @@
 #include <functional>
 #include <string>
 #include <thread>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
 #include "tests/support/catch.h"
@@ -27,14 +26,6 @@ namespace {
 class StoreProcesses {
  public:
   static constexpr int64_t kCount = 3;
-
-  StoreProcesses() {
-    c10d::TCPStoreOptions options;
-    options.port = 0;
-    options.isServer = true;
-    options.waitWorkers = false;
-    server_ = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
-  }
 
   std::vector<std::string> run(const std::function<void(Communicator&)>& work,
                                double timeout = 20) {
@@ -54,7 +45,7 @@ class StoreProcesses {
   int64_t keys() const { return server_->getNumKeys(); }
 
  private:
-  c10::intrusive_ptr<c10d::TCPStore> server_;
+  c10::intrusive_ptr<c10d::TCPStore> server_ = testing::local_store();
   int run_ = 0;
 };
 
