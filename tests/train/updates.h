@@ -39,7 +39,7 @@ struct Updates {
   torch::Tensor weights;    ///< after the last
 };
 
-/// The updates of a training in two batches an update.
+/// A training with two batches an update.
 inline TrainConfig in_two_batches(Precision precision = Precision::fp32) {
   TrainConfig config = copying_training();
   config.accumulate = 2;
@@ -47,6 +47,7 @@ inline TrainConfig in_two_batches(Precision precision = Precision::fp32) {
   return config;
 }
 
+/// The first updates of a training, from the same seeds each time.
 inline Updates updates(const ModelConfig& config, const TrainConfig& training,
                        const UpdateOptions& options) {
   const EncodedCorpus pairs = copying_corpus();

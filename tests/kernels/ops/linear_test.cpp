@@ -196,8 +196,7 @@ TEST_CASE("a packed linear layer is torch::linear to its type's rounding") {
                testing::Sizes{17, 128, 3000}, testing::Sizes{70, 1100, 530},
                testing::Sizes{2, cpu::kInt8Inputs + 1, 3});
   const bool has_bias = GENERATE(true, false), relu = GENERATE(true, false);
-  const std::string name(enum_name(type));
-  CAPTURE(name, rows, inputs, outputs, has_bias, relu);
+  CAPTURE(enum_name(type), rows, inputs, outputs, has_bias, relu);
   torch::manual_seed(4);
   const torch::Tensor wide_x = torch::randn({rows, inputs + 3}), x = wide_x.slice(1, 0, inputs);
   const torch::Tensor w = torch::randn({outputs, inputs});
