@@ -68,7 +68,7 @@ BUDGETS = {
     "tests": 17981,
     "run": 200,
 }
-PYTHON_BUDGET = 11499  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11500  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.
