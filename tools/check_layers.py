@@ -56,19 +56,19 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2675,
+    "base": 2566,
     "kernels": 6904,
     "kernels/cuda": 1800,
-    "model": 6368,
+    "model": 6376,
     "data": 6079,
     "train": 4330,
-    "eval": 6913,
+    "eval": 6904,
     "report": 1874,
-    "app": 10177,
-    "tests": 18423,
-    "run": 216,
+    "app": 10084,
+    "tests": 18005,
+    "run": 200,
 }
-PYTHON_BUDGET = 11505  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11495  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

@@ -2,7 +2,6 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"

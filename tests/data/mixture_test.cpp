@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/json_config.h"
 #include "data/config.h"
 #include "data/corpus_check.h"
 #include "data/lines.h"
@@ -17,35 +18,31 @@ using namespace attn;
 using namespace attn::testing;
 
 TEST_CASE("errors of the data config name the option") {
-  const auto invalid = [](auto change) {
+  const std::vector<std::pair<std::string, std::string>> mistakes = {
+      {R"("vocab_size": -3)", "data.vocab_size: -3: must be positive"},
+      {R"("batch_tokens": 0)", "data.batch_tokens: 0"},
+      {R"("max_length": 1)", "data.max_length: 1: "},
+      {R"("character_coverage": 1.5)", "1.5"},
+      {R"("character_coverage": 0.9)", "data.character_coverage: 0.9: must be from 0.98 to 1"},
+      {R"("target_model": "x")", "data.target_model: x: "},
+      {R"("task": "parsing", "shared_vocabulary": true)",
+       "data.shared_vocabulary: true: must be false for parsing"},
+      {R"("task": "parsing", "shared_vocabulary": false, "silver_ratio": -1)",
+       "data.silver_ratio: -1"}};
+  const auto validated = [](const std::string& text) {
     DataConfig config{.train = "t", .source = "en", .target = "de"};
-    CHECK_NOTHROW(config.validate());
-    change(config);
+    read_config(config, parse_json("{" + text + "}", "test"));
     config.validate();
   };
+  for (const auto& [text, message] : mistakes) {
+    CHECK_THROWS_WITH(validated(text), contains(message));
+  }
+  CHECK_NOTHROW(validated(""));
+  CHECK_NOTHROW(validated(R"("task": "parsing", "shared_vocabulary": false)"));
   CHECK_NOTHROW(DataConfig{}.validate());
-  CHECK_THROWS_WITH(invalid([](auto& c) { c.vocab_size = -3; }),
-                    "data.vocab_size: -3: must be positive");
-  CHECK_THROWS_WITH(invalid([](auto& c) { c.batch_tokens = 0; }), contains("data.batch_tokens: 0"));
-  CHECK_THROWS_WITH(invalid([](auto& c) { c.max_length = 1; }), contains("data.max_length: 1: "));
-  CHECK_THROWS_WITH(invalid([](auto& c) { c.character_coverage = 1.5; }), contains("1.5"));
-  CHECK_THROWS_WITH(invalid([](auto& c) { c.character_coverage = 0.9; }),
-                    contains("data.character_coverage: 0.9: must be from 0.98 to 1"));
-  CHECK_THROWS_WITH(invalid([](auto& c) { c.target_model = "x"; }),
-                    contains("data.target_model: x: "));
-  const auto parsing = [&](auto change) {
-    invalid([&](DataConfig& config) {
-      config = {.task = Task::parsing, .train = "x"};
-      config.shared_vocabulary = false;
-      CHECK_NOTHROW(config.validate());
-      change(config);
-    });
-  };
-  CHECK_THROWS_WITH(parsing([](auto& c) { c.shared_vocabulary = true; }),
-                    contains("data.shared_vocabulary") && contains("parsing"));
-  CHECK_THROWS_WITH(parsing([](auto& c) { c.silver_ratio = -1; }), contains("data.silver_ratio"));
-  CHECK_THROWS_WITH(invalid([](auto& c) { c.silver = {"y"}; }),
-                    contains("data.silver") && contains("parsing"));
+  DataConfig silver{.train = "t", .source = "en", .target = "de"};
+  silver.silver = {"y"};
+  CHECK_THROWS_WITH(silver.validate(), contains("data.silver") && contains("parsing"));
 }
 
 TEST_CASE("errors of the texts of a config name the option and the file") {

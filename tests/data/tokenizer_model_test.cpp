@@ -1,12 +1,10 @@
 // Tokenizers read from their files, which may come from anywhere.
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/random.h"
 #include "data/sentencepiece.h"
 #include "data/tokenizer.h"

@@ -15,7 +15,6 @@
 #include "data/word_vocabulary.h"
 #include "tests/support/catch.h"
 #include "tests/support/shared_data.h"
-#include "tests/support/temporary_directory.h"
 #include "tests/support/text_files.h"
 #include "tests/support/tokenizer_text.h"
 

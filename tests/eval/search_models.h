@@ -139,6 +139,18 @@ inline std::vector<std::vector<Hypothesis>> search(const Model& model,
   return beam_search(decoder, lengths, config, bos, eos);
 }
 
+/// The same hypotheses, with sums up to `tolerance`.
+inline void check_equal(const std::vector<Hypothesis>& found,
+                        const std::vector<Hypothesis>& expected, double tolerance = 0.0) {
+  REQUIRE(found.size() == expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    CHECK(found[i].tokens == expected[i].tokens);
+    CHECK(std::abs(found[i].log_prob - expected[i].log_prob) <= tolerance);
+    CHECK(std::abs(found[i].score - expected[i].score) <= tolerance);
+    CHECK(found[i].finished == expected[i].finished);
+  }
+}
+
 inline void sort_by_score(std::vector<Hypothesis>& all) {
   std::stable_sort(all.begin(), all.end(),
                    [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
@@ -200,6 +212,7 @@ inline std::vector<Hypothesis> unhurried_search(const Model& model, const Search
       option.score = option.log_prob / length_penalty(config, length);
       if (option.tokens.back() == eos) {
         option.tokens.pop_back();
+        option.finished = true;
         finished.push_back(option);
       } else if (static_cast<int64_t>(live.size()) < config.beam) {
         live.push_back(option);

@@ -2,7 +2,6 @@
 // the sanitizers detect accesses out of bounds. All instruction sets that the machine supports run
 // the same cases.
 #include <cmath>
-#include <tuple>
 #include <vector>
 
 #include "base/random.h"

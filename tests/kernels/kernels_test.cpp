@@ -6,17 +6,11 @@
 #endif
 
 #include <mutex>
-#include <optional>
 #include <set>
 #include <thread>
 
 #include "kernels/compute_scope.h"
-#include "kernels/cpu/instructions.h"
-#include "kernels/cpu/table.h"
-#include "kernels/ops/attention.h"
 #include "kernels/ops/dropout.h"
-#include "kernels/ops/linear.h"
-#include "kernels/ops/residual_norm.h"
 #include "kernels/ops/top_k.h"
 #include "tests/support/catch.h"
 #include "tests/support/tensors.h"
@@ -63,55 +57,6 @@ TEST_CASE("a dropout seed determines the keys of its thread, also in nested scop
     CHECK(draw_dropout_key(0.5).key == second);
   }
   CHECK(draw_dropout_key(0.5).key != second);  // the outer one continues its sequence
-}
-
-namespace {
-
-// An output, and the gradients of its inputs.
-std::vector<torch::Tensor> with_gradients(const torch::Tensor& out,
-                                          const std::vector<torch::Tensor>& inputs,
-                                          const torch::Tensor& d_out) {
-  auto results = torch::autograd::grad({out}, inputs, {d_out});
-  results.insert(results.begin(), out);
-  return results;
-}
-
-}  // namespace
-
-TEST_CASE("attention and its gradients are those of LibTorch") {
-  struct Shape {
-    int64_t kv_heads;
-    bool causal, cross;
-    int64_t window = 0;
-  };
-  const Shape c = GENERATE(Shape{4, true, false}, Shape{4, false, false, 4},
-                           Shape{4, true, false, 3}, Shape{2, false, true});
-  CAPTURE(c.kv_heads, c.causal, c.cross, c.window);
-  torch::manual_seed(5);
-  const std::vector<int64_t> queries{0, 90, 93, 200, 205},  // two long sentences, two short ones
-      keys = c.cross ? std::vector<int64_t>{0, 60, 60, 160, 163} : queries;
-  const auto rows = [](const std::vector<int64_t>& offsets, int64_t width) {
-    return torch::randn({offsets.back(), width}).requires_grad_();
-  };
-  const torch::Tensor q = rows(queries, 4 * 40), k = rows(keys, c.kv_heads * 40),
-                      v = rows(keys, c.kv_heads * 33), d_out = torch::randn({205, 4 * 33});
-  const auto repeated = [&](const torch::Tensor& of_heads, int64_t width) {
-    const torch::Tensor heads = of_heads.view({-1, c.kv_heads, 1, width});
-    return heads.expand({-1, -1, 4 / c.kv_heads, -1}).reshape({-1, 4 * width});
-  };
-  PackedAttention options{.heads = 4,
-                          .query_offsets = queries,
-                          .key_offsets = keys,
-                          .causal = c.causal,
-                          .window = c.window};
-  const auto exact = with_gradients(padded_attention(q, repeated(k, 40), repeated(v, 33), options),
-                                    {q, k, v}, d_out);
-  options.kv_heads = c.kv_heads;
-  const auto found = with_gradients(packed_attention(q, k, v, options), {q, k, v}, d_out);
-  for (size_t i = 0; i < exact.size(); ++i) {
-    const double largest = exact[i].abs().max().item<double>();
-    CHECK(max_difference(found[i], exact[i]) < largest * 1e-5);
-  }
 }
 
 TEST_CASE("dropout keeps the stated share, is unbiased and repeats under the same seed") {

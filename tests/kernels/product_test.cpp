@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/random.h"
@@ -169,9 +167,8 @@ struct QuantizedRows {
 
 TEST_CASE("rows are quantized by their largest value") {
   const cpu::Int8Kernels& kernels = testing::each_of(cpu::supported_int8);
-  const std::string name = kernels.name;
   const int64_t rows = 5, inputs = GENERATE(1, 4, 15, 33, 70), stride = inputs + 3;
-  CAPTURE(name, inputs);
+  CAPTURE(kernels.name, inputs);
   Random random(3);
   auto x = random_floats(random, rows * stride);
   std::fill_n(x.begin() + stride, inputs, 0.0f);
@@ -203,14 +200,13 @@ TEST_CASE("rows are quantized by their largest value") {
 
 TEST_CASE("int8 products are those of the levels, and NaN and infinity stay in their row") {
   const cpu::Int8Kernels& kernels = testing::each_of(cpu::supported_int8);
-  const std::string name = kernels.name;
   const auto [rows, inputs, outputs] =
       GENERATE(testing::Sizes{1, 1, 1}, testing::Sizes{0, 8, 8}, testing::Sizes{5, 16, 32},
                testing::Sizes{12, 40, 15}, testing::Sizes{11, 7, 33}, testing::Sizes{31, 130, 100});
   const bool with_bias = GENERATE(true, false), relu = GENERATE(true, false);
   const float unusual = GENERATE(0.0f, std::numeric_limits<float>::quiet_NaN(),
                                  std::numeric_limits<float>::infinity());
-  CAPTURE(name, rows, inputs, outputs, with_bias, relu);
+  CAPTURE(kernels.name, rows, inputs, outputs, with_bias, relu);
   Random random(8);
   auto x = random_floats(random, rows * inputs);
   // The largest levels of both signs: sums of unsigned products would overflow 16 bits.

@@ -79,30 +79,24 @@ inline cpu::AttentionHead head_of(const std::vector<float>& query, const std::ve
   return head;
 }
 
-/// Of exactly the required sizes. Gradients of keys and values are added to `start`.
+/// Of exactly the required sizes.
 struct AttentionResults {
-  AttentionResults(const cpu::AttentionHead& head, float start)
-      : out(size(head.queries * head.d_v)),
-        log_sum(size(head.queries)),
-        dq(size(head.queries * head.d_k)),
-        dk(size(head.keys * head.d_k), start),
-        dv(size(head.keys * head.d_v), start) {}
-  static size_t size(int64_t n) { return static_cast<size_t>(n); }
-  cpu::AttentionGradients gradients(const std::vector<float>& d_out, int64_t d_v) {
-    return {d_out.data(), d_v, log_sum.data(), dq.data(), dk.data(), dv.data()};
-  }
   std::vector<float> out, log_sum, dq, dk, dv;
 };
 
 /// Attention, and its gradients for those of its output.
 inline AttentionResults attention(const cpu::Kernels& kernels, const cpu::AttentionHead& head,
-                                  const std::vector<float>& d_out, float start = 0.0f) {
-  AttentionResults results(head, start);
-  std::vector<float> scratch(
-      static_cast<size_t>(kernels.attention_scratch(head.keys, head.d_k, head.d_v)));
-  kernels.attention_forward(head, results.out.data(), head.d_v, results.log_sum.data(),
-                            scratch.data());
-  kernels.attention_backward(head, results.gradients(d_out, head.d_v), scratch.data());
+                                  const std::vector<float>& d_out) {
+  const auto floats = [](int64_t n) { return std::vector<float>(static_cast<size_t>(n)); };
+  AttentionResults results{floats(head.queries * head.d_v), floats(head.queries),
+                           floats(head.queries * head.d_k), floats(head.keys * head.d_k),
+                           floats(head.keys * head.d_v)};
+  auto& [out, log_sum, dq, dk, dv] = results;
+  auto scratch = floats(kernels.attention_scratch(head.keys, head.d_k, head.d_v));
+  kernels.attention_forward(head, out.data(), head.d_v, log_sum.data(), scratch.data());
+  kernels.attention_backward(
+      head, {d_out.data(), head.d_v, log_sum.data(), dq.data(), dk.data(), dv.data()},
+      scratch.data());
   return results;
 }
 

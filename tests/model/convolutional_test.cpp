@@ -1,6 +1,5 @@
 // ConvS2S and ByteNet. Golden values are from tools/goldens/convolutional.py.
 #include "model/convolutional/convolutional.h"
-#include "base/error.h"
 #include "model/attention_heads.h"
 #include "model/bytenet/bytenet.h"
 #include "tests/model/seq2seq_properties.h"
@@ -115,28 +114,4 @@ TEST_CASE("ByteNet's decoder reads the encoder position by position, as far as i
     CAPTURE(t);
     CHECK((moved[t].item<double>() > 0.0) == (t >= 3 && t <= 7));
   }
-}
-
-TEST_CASE("errors of the convolutional options name them") {
-  const auto error = [](auto change) {
-    ConvolutionalConfig config;
-    change(config);
-    return config;
-  };
-  CHECK_THROWS_WITH(error([](auto& c) { c.encoder[0].kernel = 4; }).validate(),
-                    testing::contains("encoder[0].kernel: 4: must be odd in the encoder"));
-  CHECK_NOTHROW(error([](auto& c) { c.decoder[0].kernel = 4; }).validate());
-  CHECK_THROWS_WITH(error([](auto& c) { c.decoder.clear(); }).validate(),
-                    testing::contains("decoder: 0: must have 1 to 100 stacks"));
-  CHECK_THROWS_WITH(error([](auto& c) { c.encoder[0].width = 0; }).validate(),
-                    testing::contains("encoder[0].width: 0"));
-  ByteNetConfig bytenet;
-  bytenet.kernel = 2;
-  CHECK_THROWS_WITH(bytenet.validate(), testing::contains("kernel: 2: must be odd"));
-  bytenet = {.dilations = {1, 0}};
-  CHECK_THROWS_WITH(bytenet.validate(), testing::contains("dilations[1]: 0"));
-  bytenet = {.length_factor = 0.5};
-  CHECK_THROWS_WITH(bytenet.validate(), testing::contains("length_factor: 0.5"));
-  CHECK_THROWS_WITH(RecurrentConfig{.residual = true}.validate(),
-                    testing::contains("residual: true: begins with the third layer"));
 }

@@ -1,4 +1,4 @@
-// Token mixers: what each position sees, the convolution against LibTorch's, and config errors.
+// Token mixers: what each position sees, and the convolution against LibTorch's.
 #include "model/transformer/mixer.h"
 #include "base/json_config.h"
 #include "kernels/compute_scope.h"
@@ -175,31 +175,4 @@ TEST_CASE("the convolution is LibTorch's conv1d over each sentence, gradients to
   CHECK(max_difference(out, expected) < 1e-5);
   CHECK(max_difference(x.grad(), reference_x.grad()) < 1e-5);
   CHECK(max_difference(convolution->taps->weight.grad(), weight.grad()) < 1e-5);
-}
-
-TEST_CASE("errors of a mixer name the option") {
-  const auto validate = [](const std::string& text) { config_of(text).validate(); };
-  const std::vector<std::pair<std::string, std::string>> mistakes = {
-      {R"("encoder_mixer": {"kind": "restricted_attention", "window": 0})",
-       "encoder_mixer.window: 0: must be positive"},
-      {R"("decoder_mixer": {"kind": "restricted_attention", "window": -3})",
-       "decoder_mixer.window: -3: must be positive"},
-      {R"("encoder_mixer": {"kind": "convolution", "kernel": 4})",
-       "encoder_mixer.kernel: 4: must be odd"},
-      {R"("decoder_mixer": {"kind": "convolution", "kernel": 0})",
-       "decoder_mixer.kernel: 0: must be from 1 to 1000"},
-      {R"("encoder_mixer": {"kind": "convolution", "dilation": 2})",
-       "encoder_mixer.dilation: 2: has no effect"},
-      {R"("layers": 9, "encoder_mixer": {"kind": "convolution", "dilation": 10})",
-       "encoder_mixer.dilation: 10: the positions of the last layer"},
-      {R"("encoder_mixer": {"kind": "recurrence"}, "d_model": 15, "position": "none")",
-       "d_model: 15: must be even with a bidirectional encoder"},
-      {R"("position": "rotary", "encoder_mixer": {"kind": "none"},
-          "decoder_mixer": {"kind": "convolution"})",
-       "position: rotary: requires self-attention"},
-  };
-  for (const auto& [text, message] : mistakes) {
-    CHECK_THROWS_WITH(validate("{" + text + "}"), testing::contains(message));
-  }
-  CHECK_NOTHROW(validate(R"({"decoder_mixer": {"kind": "convolution", "kernel": 4}})"));
 }

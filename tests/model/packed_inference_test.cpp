@@ -1,12 +1,9 @@
 // Packed inference against the modules. Its steps: tests/model/seq2seq_test.cpp.
-#include <algorithm>
-
-#include "base/error.h"
+#include "model/transformer/packed_inference.h"
 #include "base/random.h"
 #include "kernels/compute_scope.h"
 #include "model/step_inference.h"
 #include "model/transformer/fast_options.h"
-#include "model/transformer/packed_inference.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"
 #include "tests/support/skip.h"
@@ -42,29 +39,18 @@ TokenSequences random_source(Random& random) {
 }
 
 // Log-probabilities of all classes over a few steps of three rows.
-std::vector<double> log_probs_of(DecodeSession& session) {
+torch::Tensor log_probs_of(DecodeSession& session) {
   const std::vector<int64_t> rows = {0, 1, 2};
   const std::vector<int32_t> tokens = {1, 1, 1};
-  std::vector<double> all;
+  std::vector<torch::Tensor> all;
   for (int step = 0; step < 5; ++step) {
-    const torch::Tensor log_p =
-        session.step({rows, tokens, rows}).to(torch::kFloat64).log_softmax(-1).contiguous();
-    all.insert(all.end(), log_p.const_data_ptr<double>(),
-               log_p.const_data_ptr<double>() + log_p.numel());
+    all.push_back(session.step({rows, tokens, rows}).to(torch::kFloat64).log_softmax(-1));
   }
-  return all;
+  return torch::cat(all);
 }
 
-double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  double largest = 0.0;
-  for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
-  return largest;
-}
-
-double mean_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0.0;
-  for (size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
-  return sum / static_cast<double>(a.size());
+double mean_difference(const torch::Tensor& a, const torch::Tensor& b) {
+  return (a - b).abs().mean().item<double>();
 }
 
 }  // namespace
@@ -118,13 +104,13 @@ TEST_CASE("smaller weights change log-probabilities a little, and only where the
   const TokenSequences source = random_source(random);
   const PackedInference exact(model.ptr(), WeightType::fp32), small(model.ptr(), type);
   const double difference =
-      largest_difference(log_probs_of(*exact.start(source)), log_probs_of(*small.start(source)));
+      max_difference(log_probs_of(*exact.start(source)), log_probs_of(*small.start(source)));
   CHECK(difference > 1e-5);
   CHECK(difference < 0.05);
   if (type == WeightType::int8 && has_bf16_tiles()) {
     const PackedInference bf16(model.ptr(), WeightType::bf16);  // the encoder of both
-    CHECK(largest_difference(log_probs_of(*bf16.start(source)),
-                             log_probs_of(*small.start(source))) > 1e-5);
+    CHECK(max_difference(log_probs_of(*bf16.start(source)), log_probs_of(*small.start(source))) >
+          1e-5);
   }
 
   TransformerConfig gelu = variant("base");

@@ -41,11 +41,13 @@ inline TokenSequences sequences(const std::vector<std::vector<int64_t>>& sentenc
   return token_sequences(all, lengths, device);
 }
 
-inline void check_parameter_count(const ModelVariant& variant) {
-  const auto model = seeded_model(variant.config);
+inline void check_parameter_count(const ModelVariant& variant,
+                                  const VocabularySizes& sizes = kPropertySizes) {
   int64_t count = 0;
-  for (const auto& parameter : model->parameters()) count += parameter.numel();
-  CHECK(count == parameter_count(variant.config, kPropertySizes));
+  for (const auto& parameter : make_model(variant.config, sizes)->parameters()) {
+    count += parameter.numel();
+  }
+  CHECK(count == parameter_count(variant.config, sizes));
 }
 
 inline void check_causality(const ModelVariant& variant) {
@@ -138,9 +140,7 @@ inline void check_features(const ModelVariant& variant) {
   torch::manual_seed(1);
   const auto model = make_model(variant.config, sizes);
   model->eval();
-  int64_t count = 0;
-  for (const auto& parameter : model->parameters()) count += parameter.numel();
-  CHECK(count == parameter_count(variant.config, sizes));
+  check_parameter_count(variant, sizes);
   const torch::NoGradGuard no_grad;
   torch::Tensor table = model->named_parameters()["feature_weight"];
   table[3] = table[0] + table[2];

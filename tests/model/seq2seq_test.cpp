@@ -22,7 +22,7 @@ void over_variants(Check&& check) {
 }  // namespace
 
 TEST_CASE("the module has exactly the parameters that the closed form counts, in every variant") {
-  over_variants(testing::check_parameter_count);
+  over_variants([](const ModelVariant& variant) { testing::check_parameter_count(variant); });
 }
 
 TEST_CASE("target positions do not see later ones, and see the whole source") {

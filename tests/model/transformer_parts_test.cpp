@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/json_config.h"
 #include "model/layers/layer.h"
-#include "model/size.h"
 #include "model/transformer/scaling.h"
 #include "model/transformer/transformer.h"
 #include "tests/support/golden.h"
@@ -20,29 +20,7 @@ using Config = TransformerConfig;
 namespace {
 
 constexpr int64_t kClasses = 11, kBos = 1, kEos = 2;
-
-struct Case {
-  const char* name;
-  void (*change)(Config&);
-};
-
-// The list of tools/goldens/transformer_parts.py.
-const Case kCases[] = {
-    {"paper", [](Config&) {}},
-    {"alibi", [](Config& c) { c.position = Position::alibi; }},
-    {"t5_bias", [](Config& c) { c.position = Position::t5_bias; }},
-    {"relative", [](Config& c) { c.position = Position::relative; }},
-    {"swiglu", [](Config& c) { c.activation = Activation::swiglu; }},
-    {"geglu", [](Config& c) { c.activation = Activation::geglu; }},
-    {"scale_norm", [](Config& c) { c.norm_kind = NormKind::scale; }},
-    {"deep_norm", [](Config& c) { c.norm = Norm::deep; }},
-    {"qk_l2", [](Config& c) { c.qk_norm = QkNorm::l2; }},
-    {"qk_rms", [](Config& c) { c.qk_norm = QkNorm::rms, c.position = Position::rotary; }},
-    {"grouped", [](Config& c) { c.kv_heads = 2; }},
-    {"multi_query", [](Config& c) { c.kv_heads = 1; }},
-    {"no_biases", [](Config& c) { c.bias = c.feed_forward_bias = false; }},
-    {"mup", [](Config& c) { c.mup_base = 4; }},
-    {"deep_norm_layers", [](Config& c) { c.norm = Norm::deep, c.layers = 3; }}};
+constexpr const char* kPartsFile = "model/data/transformer_parts.safetensors";
 
 TokenSequences sentence(const torch::Tensor& tokens) {
   std::vector<int64_t> list;
@@ -75,14 +53,16 @@ Config wide() {
 }  // namespace
 
 TEST_CASE("each of today's parts gives the probabilities of the implementation in Python") {
-  const Golden shared("model/data/transformer_parts.safetensors", "");
+  const Golden shared(kPartsFile, "");
   const torch::Tensor source = shared("source"), target = shared("target");
   const torch::Tensor bos = torch::full({1}, kBos), eos = torch::full({1}, kEos);
-  for (const Case& one : kCases) {
-    INFO(one.name);
-    const Golden golden("model/data/transformer_parts.safetensors", std::string(one.name) + "/");
+  const Json cases = parse_json(shared.metadata("cases"), kPartsFile);
+  REQUIRE(cases.size() >= 15);
+  for (const auto& [name, options] : cases.items()) {
+    INFO(name);
+    const Golden golden(kPartsFile, name + "/");
     Config config{.layers = 1, .d_model = 8, .d_ff = 12, .heads = 4, .d_k = 4, .d_v = 2};
-    one.change(config);
+    read_config(config, options);
     Transformer model = made(config);
     model->eval();
     const torch::NoGradGuard no_grad;

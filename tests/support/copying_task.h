@@ -1,19 +1,25 @@
 // A training task small enough for tests: a tiny Transformer learns to copy sentences.
 #pragma once
 
-#include <memory>
+#include <filesystem>
 #include <vector>
 
 #include "base/random.h"
 #include "data/batches.h"
 #include "model/transformer/transformer.h"
 #include "tests/support/models.h"
+#include "train/checkpoint.h"
 #include "train/trainer.h"
 
 namespace attn::testing {
 
 constexpr int64_t kCopyingClasses = 20;
 inline const VocabularySizes kCopyingSizes{kCopyingClasses, kCopyingClasses, 0, {4, 5, 6, 7}};
+
+/// Of as many classes on both sides, with BOS 1 and EOS 2.
+inline Vocabularies equal_vocabularies(int64_t classes) {
+  return {classes, classes, /*source_eos=*/2, /*target_bos=*/1, /*target_eos=*/2};
+}
 
 /// Sentences to be copied, of 2 to 8 tokens.
 inline EncodedCorpus copying_corpus(int64_t pairs = 64) {
@@ -24,12 +30,7 @@ inline EncodedCorpus copying_corpus(int64_t pairs = 64) {
     for (auto& word : words) word = static_cast<int32_t>(3 + random.below(kCopyingClasses - 3));
     list.emplace_back(words, words);
   }
-  return {list,
-          {.source_size = kCopyingClasses,
-           .target_size = kCopyingClasses,
-           .source_eos = 2,
-           .target_bos = 1,
-           .target_eos = 2}};
+  return {list, equal_vocabularies(kCopyingClasses)};
 }
 
 inline TransformerConfig copying_model() {
@@ -69,6 +70,23 @@ struct CopyingTask {
     return model;
   }
   torch::Tensor weights() { return trainer.parameters().values.clone(); }
+  void train_to(int64_t step) {
+    while (trainer.state.step < step) trainer.step();
+  }
+  /// Writes a checkpoint, of the averaged weights if there are any.
+  void save(const std::filesystem::path& folder) {
+    {
+      const AveragedWeights averaged(trainer.average());
+      save_weights(folder / "model", *model);
+    }
+    save_training_state(folder / "state", trainer, trainer.collect_state());
+  }
+  /// Continues from a checkpoint.
+  void load(const std::filesystem::path& folder) {
+    load_weights(folder / "model", *model);
+    load_training_state(folder / "state", trainer, trainer.collect_state());
+    stream.restore(trainer.state.stream);
+  }
 };
 
 }  // namespace attn::testing

@@ -9,7 +9,6 @@
 // finds no races in the device's memory and no limits of registers.
 #pragma once
 
-#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cmath>
@@ -37,15 +36,8 @@ struct Index {
 
 enum class State { ready, at_barrier, at_shuffle, ended };
 
-// swapcontext saves the mask of signals by two system calls: it only starts a fiber.
-struct Context {
-  ucontext_t first;
-  jmp_buf later;
-  bool started = false;
-};
-
 struct Fiber {
-  Context context;
+  ucontext_t context;
   State state = State::ready;
   int line = 0;           // where it waits
   unsigned distance = 0;  // of its shuffle
@@ -60,7 +52,7 @@ struct Block {
   uint64_t number = 0;  ///< of all blocks of the process, from 1 on
   uint64_t epoch = 0;   ///< barriers passed
   std::string error;    ///< the first; empty: none
-  Context home;
+  ucontext_t home;
   void (*body)(const void*) = nullptr;
   const void* argument = nullptr;
   std::unique_ptr<char[]> stacks;
@@ -84,20 +76,17 @@ inline void finish_switch(void* own, bool from_home) {
 }
 #endif
 
-inline void switch_fiber(Context& from, Context& to, [[maybe_unused]] bool to_home) {
+inline void switch_fiber(ucontext_t& from, ucontext_t& to, [[maybe_unused]] bool to_home) {
 #if defined(__SANITIZE_ADDRESS__)
   const bool ends = to_home && block.fibers[block.current].state == State::ended;
   const char* stack = block.stacks.get() + block.current * kStack;
   void* own = nullptr;
   __sanitizer_start_switch_fiber(ends ? nullptr : &own, to_home ? home_bottom : stack,
                                  to_home ? home_size : kStack);
-  swapcontext(&from.first, &to.first);
+#endif
+  swapcontext(&from, &to);
+#if defined(__SANITIZE_ADDRESS__)
   finish_switch(own, to_home);
-#else
-  from.started = true;
-  if (_setjmp(from.later) != 0) return;
-  if (to.started) _longjmp(to.later, 1);
-  setcontext(&to.first);
 #endif
 }
 
@@ -121,10 +110,6 @@ inline void wait_as(State state, int line) {
   own.state = state;
   own.line = line;
   to_scheduler();
-}
-
-inline void barrier(int line) {
-  wait_as(State::at_barrier, line);
 }
 
 inline float shuffle_xor(uint32_t mask, float value, int distance, int line) {
@@ -242,11 +227,11 @@ class Scheduler {
     for (unsigned t = 0; t < block.fibers.size(); ++t) {
       Fiber& fiber = block.fibers[t];
       fiber = {};
-      getcontext(&fiber.context.first);
-      fiber.context.first.uc_stack.ss_sp = block.stacks.get() + t * kStack;
-      fiber.context.first.uc_stack.ss_size = kStack;
-      fiber.context.first.uc_link = nullptr;
-      makecontext(&fiber.context.first, &Scheduler::entry, 0);
+      getcontext(&fiber.context);
+      fiber.context.uc_stack.ss_sp = block.stacks.get() + t * kStack;
+      fiber.context.uc_stack.ss_size = kStack;
+      fiber.context.uc_link = nullptr;
+      makecontext(&fiber.context, &Scheduler::entry, 0);
     }
     const auto warps = static_cast<unsigned>(block.fibers.size()) / kLanes;
     while (block.error.empty()) {
@@ -382,7 +367,8 @@ inline uint32_t packed_bf16(float first, float second) {
 #define blockIdx attn::testing::emulator::block_index
 #define blockDim attn::testing::emulator::block_size
 #define gridDim attn::testing::emulator::grid_size
-#define __syncthreads() attn::testing::emulator::barrier(__LINE__)
+#define __syncthreads() \
+  attn::testing::emulator::wait_as(attn::testing::emulator::State::at_barrier, __LINE__)
 #define __shfl_xor_sync(mask, value, distance) \
   attn::testing::emulator::shuffle_xor(mask, value, distance, __LINE__)
 #define ATTN_SHARED(type, name, size) static attn::testing::emulator::Shared<type, size> name(#name)

@@ -25,6 +25,7 @@ class Golden {
     std::memcpy(tensor.data_ptr(), view.bytes.data(), view.bytes.size());
     return tensor;
   }
+  std::string metadata(const std::string& key) const { return file_.metadata().at(key); }
 
  private:
   SafetensorsFile file_;
@@ -39,11 +40,13 @@ inline void fill(torch::nn::Module& module, const Golden& golden) {
   }
 }
 
-/// Compares the gradients of a module with the golden values "gradient.NAME".
-inline void check_gradients(const torch::nn::Module& module, const Golden& golden) {
+/// Compares the gradients of a module with the golden values "gradient.NAME"; `tolerance` times the
+/// largest value, or 1.
+inline void check_gradients(const torch::nn::Module& module, const Golden& golden,
+                            double tolerance = 1e-5) {
   for (const auto& parameter : module.named_parameters()) {
     INFO(parameter.key());
-    CHECK(max_difference(parameter.value().grad(), golden("gradient." + parameter.key())) < 1e-5);
+    check_close(parameter.value().grad(), golden("gradient." + parameter.key()), tolerance, 1.0);
   }
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "base/json_config.h"
 #include "model/config.h"
 #include "tests/support/models.h"
 
@@ -16,196 +18,157 @@ struct ModelVariant {
   bool packed = false;       ///< search has a fast path
 };
 
+/// A variant by the options in which it differs.
+struct VariantOptions {
+  std::string name, options;
+  bool packed = true;
+};
 inline constexpr bool kModules = false;  // search uses the modules
 
-inline void add_transformers(std::vector<ModelVariant>& list) {
-  TransformerConfig small = small_model();
-  small.d_k = 6;
-  small.d_v = 10;
-  small.max_positions = 64;
-  const auto add = [&](const char* name, auto change, bool packed = true) {
-    TransformerConfig config = small;
-    change(config);
-    list.push_back({std::string("transformer, ") + name, config, /*sees_earlier=*/true, packed});
-  };
-  const auto by_modules = [&](const char* name, auto change) { add(name, change, kModules); };
-  using Config = TransformerConfig;
-  add("paper", [](Config&) {});
-  add("pre-norm", [](Config& c) { c.norm = Norm::pre; });
-  add("learned positions", [](Config& c) { c.position = Position::learned; });
-  add("halved sinusoids", [](Config& c) { c.position = Position::sinusoidal_halves; });
-  add("no positions", [](Config& c) { c.position = Position::none; });
-  add("word positions", [](Config& c) { c.word_positions = true; });
-  add("learned word positions",
-      [](Config& c) { c.word_positions = true, c.position = Position::learned; });
-  add("halved word positions",
-      [](Config& c) { c.word_positions = true, c.position = Position::sinusoidal_halves; });
-  add("deterministic attention", [](Config& c) { c.deterministic_attention = true; });
-  add("deterministic attention, word positions, pre-norm",
-      [](Config& c) { c.deterministic_attention = c.word_positions = true, c.norm = Norm::pre; });
-  add("rms norm", [](Config& c) { c.norm_kind = NormKind::rms; });
-  add("rms pre-norm", [](Config& c) { c.norm_kind = NormKind::rms, c.norm = Norm::pre; });
-  add("rotary positions", [](Config& c) { c.position = Position::rotary; });
-  add("alibi", [](Config& c) { c.position = Position::alibi; });
-  add("t5 bias", [](Config& c) { c.position = Position::t5_bias; });
-  add("relative positions", [](Config& c) { c.position = Position::relative; });
-  add("scale norm", [](Config& c) { c.norm_kind = NormKind::scale, c.norm = Norm::pre; });
-  add("deep norm", [](Config& c) { c.norm = Norm::deep, c.layers = 3; });
-  by_modules("l2 qk norm", [](Config& c) { c.qk_norm = QkNorm::l2; });
-  by_modules("rms qk norm, rotary",
-             [](Config& c) { c.qk_norm = QkNorm::rms, c.position = Position::rotary; });
-  add("multi-query", [](Config& c) { c.kv_heads = 1; });
-  add("grouped queries, rotary",
-      [](Config& c) { c.heads = 4, c.kv_heads = 2, c.position = Position::rotary; });
-  add("grouped queries, wide heads",
-      [](Config& c) { c.heads = 4, c.kv_heads = 2, c.d_k = 16, c.d_v = 18; });
-  add("swiglu", [](Config& c) { c.activation = Activation::swiglu; });
-  by_modules("geglu", [](Config& c) { c.activation = Activation::geglu; });
-  add("no bias in the feed-forward network", [](Config& c) { c.feed_forward_bias = false; });
-  add("today's decoder", [](Config& c) {
-    c.norm = Norm::pre, c.norm_kind = NormKind::rms, c.position = Position::rotary;
-    c.activation = Activation::swiglu, c.kv_heads = 1, c.bias = c.feed_forward_bias = false;
-  });
-  add("depth-scaled initialization", [](Config& c) { c.initialization = Initialization::depth; });
-  by_modules("µP", [](Config& c) { c.mup_base = 8; });
-  add("no bias", [](Config& c) { c.bias = false; });
-  by_modules("gelu", [](Config& c) { c.activation = Activation::gelu; });
-  by_modules("silu", [](Config& c) { c.activation = Activation::silu; });
-  add("two matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::decoder; });
-  add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
+/// Of one architecture; `base` has no fast path unless it is a Transformer.
+inline void add_variants(std::vector<ModelVariant>& list, const std::string& architecture,
+                         const ModelConfig& base, const std::vector<VariantOptions>& variants) {
+  for (const VariantOptions& one : variants) {
+    ModelVariant variant{architecture + ", " + one.name, base};
+    read_config(variant.config, parse_json("{" + one.options + "}", variant.name));
+    if (const auto* config = std::get_if<TransformerConfig>(&variant.config.options)) {
+      variant.sees_earlier = config->decoder_mixer.kind != Mixer::none;
+      variant.packed = one.packed;
+    }
+    list.push_back(variant);
+  }
 }
 
-// Table 1's layer types in both stacks, and stacks that differ.
-inline void add_mixers(std::vector<ModelVariant>& list) {
-  const auto add = [&](const char* name, auto change, bool packed = true) {
-    TransformerConfig config = small_model();
-    change(config);
-    const bool mixes = config.decoder_mixer.kind != Mixer::none;
-    list.push_back({std::string("mixer, ") + name, config, mixes, packed});
-  };
-  const auto by_modules = [&](const char* name, auto change) { add(name, change, kModules); };
-  const auto both = [&](const char* name, const MixerConfig& mixer, bool packed = true) {
-    const auto change = [&](TransformerConfig& c) {
-      static_cast<MixerConfig&>(c.encoder_mixer) = mixer;
-      c.decoder_mixer = mixer;
-    };
-    add(name, change, packed);
-  };
-  using Config = TransformerConfig;
-  const MixerConfig window{.kind = Mixer::restricted_attention, .window = 2};
-  both("restricted attention", window);
-  both("wide window", {.kind = Mixer::restricted_attention, .window = 50});
-  add("restricted attention of several windows", [&](Config& c) {
-    c.decoder_mixer = window;
-    c.encoder_mixer.kind = Mixer::restricted_attention;
-    c.encoder_mixer.window = 3;
-  });
-  add("restricted rotary attention",
-      [&](Config& c) { c.decoder_mixer = window, c.position = Position::rotary; });
-  add("restricted attention, alibi",
-      [&](Config& c) { c.decoder_mixer = window, c.position = Position::alibi; });
-  add("restricted attention, relative positions",
-      [&](Config& c) { c.decoder_mixer = window, c.position = Position::relative; });
-  add("alibi, multi-query, wide heads", [](Config& c) {
-    c.position = Position::alibi, c.heads = 4, c.kv_heads = 1, c.d_k = 16, c.d_v = 18;
-  });
-  both("convolution", {.kind = Mixer::convolution}, kModules);
-  both("gated convolution", {.kind = Mixer::convolution, .gated = true}, kModules);
-  both("dilated convolution", {.kind = Mixer::convolution, .dilation = 2}, kModules);
-  by_modules("even kernel in the decoder",
-             [](Config& c) { c.decoder_mixer = {.kind = Mixer::convolution, .kernel = 2}; });
-  both("lstm", {.kind = Mixer::recurrence}, kModules);
-  both("gru", {.kind = Mixer::recurrence, .cell = RecurrentCell::gru}, kModules);
-  add("unidirectional encoder", [](Config& c) {
-    c.encoder_mixer.kind = Mixer::recurrence;
-    c.encoder_mixer.bidirectional = false;
-  });
-  add("recurrent encoder, t5 bias",
-      [](Config& c) { c.encoder_mixer.kind = Mixer::recurrence, c.position = Position::t5_bias; });
-  add(
-      "recurrent decoder, t5 bias",
-      [](Config& c) { c.decoder_mixer.kind = Mixer::recurrence, c.position = Position::t5_bias; },
-      kModules);
-  both("none", {.kind = Mixer::none}, kModules);
-  add("none in the encoder", [](Config& c) { c.encoder_mixer.kind = Mixer::none; });
-  by_modules("pre-norm convolution", [](Config& c) {
-    c.norm = Norm::pre;
-    c.encoder_mixer.kind = Mixer::convolution;
-    c.decoder_mixer.kind = Mixer::recurrence;
-  });
+inline std::vector<VariantOptions> transformer_variants() {
+  return {{"paper", ""},
+          {"pre-norm", R"("norm": "pre")"},
+          {"learned positions", R"("position": "learned")"},
+          {"halved sinusoids", R"("position": "sinusoidal_halves")"},
+          {"no positions", R"("position": "none")"},
+          {"word positions", R"("word_positions": true)"},
+          {"learned word positions", R"("word_positions": true, "position": "learned")"},
+          {"halved word positions", R"("word_positions": true, "position": "sinusoidal_halves")"},
+          {"deterministic attention", R"("deterministic_attention": true)"},
+          {"deterministic attention, word positions, pre-norm",
+           R"("deterministic_attention": true, "word_positions": true, "norm": "pre")"},
+          {"rms norm", R"("norm_kind": "rms")"},
+          {"rms pre-norm", R"("norm_kind": "rms", "norm": "pre")"},
+          {"rotary positions", R"("position": "rotary")"},
+          {"alibi", R"("position": "alibi")"},
+          {"t5 bias", R"("position": "t5_bias")"},
+          {"relative positions", R"("position": "relative")"},
+          {"scale norm", R"("norm_kind": "scale", "norm": "pre")"},
+          {"deep norm", R"("norm": "deep", "layers": 3)"},
+          {"l2 qk norm", R"("qk_norm": "l2")", kModules},
+          {"rms qk norm, rotary", R"("qk_norm": "rms", "position": "rotary")", kModules},
+          {"multi-query", R"("kv_heads": 1)"},
+          {"grouped queries, rotary", R"("heads": 4, "kv_heads": 2, "position": "rotary")"},
+          {"grouped queries, wide heads", R"("heads": 4, "kv_heads": 2, "d_k": 16, "d_v": 18)"},
+          {"swiglu", R"("activation": "swiglu")"},
+          {"geglu", R"("activation": "geglu")", kModules},
+          {"no bias in the feed-forward network", R"("feed_forward_bias": false)"},
+          {"today's decoder",
+           R"("norm": "pre", "norm_kind": "rms", "position": "rotary", "activation": "swiglu",
+          "kv_heads": 1, "bias": false, "feed_forward_bias": false)"},
+          {"depth-scaled initialization", R"("initialization": "depth")"},
+          {"µP", R"("mup_base": 8)", kModules},
+          {"no bias", R"("bias": false)"},
+          {"gelu", R"("activation": "gelu")", kModules},
+          {"silu", R"("activation": "silu")", kModules},
+          {"two matrices", R"("embedding_sharing": "decoder")"},
+          {"three matrices", R"("embedding_sharing": "none")"}};
 }
 
-inline void add_recurrent(std::vector<ModelVariant>& list) {
-  using Config = RecurrentConfig;
-  const auto add = [&](const char* name, auto change) {
-    Config config{.d_model = 12, .hidden = 10, .d_attention = 14};
-    change(config);
-    list.push_back({std::string("recurrent, ") + name, config});
+/// Table 1's layer types in both stacks, and stacks that differ.
+inline std::vector<VariantOptions> mixer_variants() {
+  const auto encoder = [](const std::string& mixer) {
+    return R"("encoder_mixer": {"kind": )" + mixer + "}";
   };
-  add("lstm", [](Config&) {});
-  add("gru", [](Config& c) { c.cell = RecurrentCell::gru; });
-  add("dot", [](Config& c) { c.attention = RecurrentAttention::dot; });
-  add("deep", [](Config& c) { c.encoder_layers = 2, c.decoder_layers = 3; });
-  add("one layer", [](Config& c) { c.decoder_layers = 1; });
-  add("gnmt", [](Config& c) {
-    c.encoder_layers = 4, c.decoder_layers = 4, c.residual = true;
-    c.encoder_directions = RecurrentDirections::bottom;
-  });
-  add("all bidirectional with residuals",
-      [](Config& c) { c.encoder_layers = 3, c.cell = RecurrentCell::gru, c.residual = true; });
-  add("forward encoder", [](Config& c) { c.encoder_directions = RecurrentDirections::forward; });
-  add("gnmt with the context fed", [](Config& c) { c.input_feeding = true; });
-  add("luong", [](Config& c) { c.decoder = RecurrentDecoder::luong; });
-  add("luong with input feeding", [](Config& c) {
-    c.decoder = RecurrentDecoder::luong, c.input_feeding = true;
-    c.attention = RecurrentAttention::dot, c.encoder_directions = RecurrentDirections::forward;
-  });
-  add("luong, deep gru with input feeding", [](Config& c) {
-    c.decoder = RecurrentDecoder::luong, c.input_feeding = true, c.residual = true;
-    c.cell = RecurrentCell::gru, c.decoder_layers = 3;
-  });
-  add("two matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::decoder; });
-  add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
+  const auto decoder = [](const std::string& mixer) {
+    return R"("decoder_mixer": {"kind": )" + mixer + "}";
+  };
+  const auto both = [&](const std::string& mixer) { return encoder(mixer) + "," + decoder(mixer); };
+  const std::string window = R"("restricted_attention", "window": 2)",
+                    windowed = decoder(window) + R"(, "position": )",
+                    t5 = R"(, "position": "t5_bias")";
+  return {{"restricted attention", both(window)},
+          {"wide window", both(R"("restricted_attention", "window": 50)")},
+          {"restricted attention of several windows",
+           decoder(window) + "," + encoder(R"("restricted_attention", "window": 3)")},
+          {"restricted rotary attention", windowed + R"("rotary")"},
+          {"restricted attention, alibi", windowed + R"("alibi")"},
+          {"restricted attention, relative positions", windowed + R"("relative")"},
+          {"alibi, multi-query, wide heads",
+           R"("position": "alibi", "heads": 4, "kv_heads": 1, "d_k": 16, "d_v": 18)"},
+          {"convolution", both(R"("convolution")"), kModules},
+          {"gated convolution", both(R"("convolution", "gated": true)"), kModules},
+          {"dilated convolution", both(R"("convolution", "dilation": 2)"), kModules},
+          {"even kernel in the decoder", decoder(R"("convolution", "kernel": 2)"), kModules},
+          {"lstm", both(R"("recurrence")"), kModules},
+          {"gru", both(R"("recurrence", "cell": "gru")"), kModules},
+          {"unidirectional encoder", encoder(R"("recurrence", "bidirectional": false)")},
+          {"recurrent encoder, t5 bias", encoder(R"("recurrence")") + t5},
+          {"recurrent decoder, t5 bias", decoder(R"("recurrence")") + t5, kModules},
+          {"none", both(R"("none")"), kModules},
+          {"none in the encoder", encoder(R"("none")")},
+          {"pre-norm convolution",
+           encoder(R"("convolution")") + "," + decoder(R"("recurrence")") + R"(, "norm": "pre")",
+           kModules}};
 }
 
-inline void add_convolutional(std::vector<ModelVariant>& list) {
-  using Config = ConvolutionalConfig;
-  const auto add = [&](const char* name, auto change) {
-    Config config{.d_model = 12,
-                  .encoder = {{.layers = 2, .width = 10, .kernel = 3}},
-                  .decoder = {{.layers = 2, .width = 14, .kernel = 3}},
-                  .max_positions = 32};
-    change(config);
-    list.push_back({std::string("convolutional, ") + name, config});
-  };
-  add("equal widths", [](Config&) {});
-  add("stacks of several widths and kernels", [](Config& c) {
-    c.encoder = {{2, 10, 3}, {1, 16, 5}, {1, 8, 1}};
-    c.decoder = {{1, 10, 4}, {2, 6, 2}, {1, 12, 1}};
-  });
-  add("two matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::decoder; });
-  add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
-}
-
-inline void add_bytenets(std::vector<ModelVariant>& list) {
-  using Config = ByteNetConfig;
-  const auto add = [&](const char* name, auto change) {
-    Config config{.d_model = 12, .hidden = 6, .repeats = 2, .dilations = {1, 2}};
-    change(config);
-    list.push_back({std::string("bytenet, ") + name, config});
-  };
-  add("usual", [](Config&) {});
-  add("wide kernel, not unfolded", [](Config& c) { c.kernel = 5, c.length_factor = 1.0; });
-  add("three matrices", [](Config& c) { c.embedding_sharing = EmbeddingSharing::none; });
+inline std::vector<VariantOptions> recurrent_variants() {
+  return {
+      {"lstm", ""},
+      {"gru", R"("cell": "gru")"},
+      {"dot", R"("attention": "dot")"},
+      {"deep", R"("encoder_layers": 2, "decoder_layers": 3)"},
+      {"one layer", R"("decoder_layers": 1)"},
+      {"gnmt", R"("encoder_layers": 4, "decoder_layers": 4, "residual": true,
+                  "encoder_directions": "bottom")"},
+      {"all bidirectional with residuals",
+       R"("encoder_layers": 3, "cell": "gru", "residual": true)"},
+      {"forward encoder", R"("encoder_directions": "forward")"},
+      {"gnmt with the context fed", R"("input_feeding": true)"},
+      {"luong", R"("decoder": "luong")"},
+      {"luong with input feeding", R"("decoder": "luong", "input_feeding": true, "attention": "dot",
+                                      "encoder_directions": "forward")"},
+      {"luong, deep gru with input feeding",
+       R"("decoder": "luong", "input_feeding": true, "residual": true, "cell": "gru",
+          "decoder_layers": 3)"},
+      {"two matrices", R"("embedding_sharing": "decoder")"},
+      {"three matrices", R"("embedding_sharing": "none")"}};
 }
 
 inline std::vector<ModelVariant> variants() {
+  TransformerConfig transformer = small_model();
+  transformer.d_k = 6;
+  transformer.d_v = 10;
+  transformer.max_positions = 64;
   std::vector<ModelVariant> list;
-  add_transformers(list);
-  add_mixers(list);
-  add_recurrent(list);
-  add_convolutional(list);
-  add_bytenets(list);
+  add_variants(list, "transformer", transformer, transformer_variants());
+  add_variants(list, "mixer", small_model(), mixer_variants());
+  add_variants(list, "recurrent", RecurrentConfig{.d_model = 12, .hidden = 10, .d_attention = 14},
+               recurrent_variants());
+  add_variants(list, "convolutional",
+               ConvolutionalConfig{.d_model = 12,
+                                   .encoder = {{.layers = 2, .width = 10, .kernel = 3}},
+                                   .decoder = {{.layers = 2, .width = 14, .kernel = 3}},
+                                   .max_positions = 32},
+               {{"equal widths", ""},
+                {"stacks of several widths and kernels",
+                 R"("encoder": [{"layers": 2, "width": 10, "kernel": 3},
+                                {"layers": 1, "width": 16, "kernel": 5},
+                                {"layers": 1, "width": 8, "kernel": 1}],
+                    "decoder": [{"layers": 1, "width": 10, "kernel": 4},
+                                {"layers": 2, "width": 6, "kernel": 2},
+                                {"layers": 1, "width": 12, "kernel": 1}])"},
+                {"two matrices", R"("embedding_sharing": "decoder")"},
+                {"three matrices", R"("embedding_sharing": "none")"}});
+  add_variants(list, "bytenet",
+               ByteNetConfig{.d_model = 12, .hidden = 6, .repeats = 2, .dilations = {1, 2}},
+               {{"usual", ""},
+                {"wide kernel, not unfolded", R"("kernel": 5, "length_factor": 1.0)"},
+                {"three matrices", R"("embedding_sharing": "none")"}});
   return list;
 }
 

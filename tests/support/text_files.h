@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/format.h"
 #include "base/random.h"
 
 namespace attn::testing {
@@ -15,9 +16,7 @@ inline void write_text(const std::filesystem::path& path, const std::string& con
 }
 
 inline std::string join_lines(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const auto& line : lines) text += line + "\n";
-  return text;
+  return lines.empty() ? "" : joined(lines, "\n") + "\n";
 }
 
 /// Made-up sentences of 1 to `max_words` words over some 60 word forms, the same for the same seed.

@@ -3,9 +3,8 @@
 
 #include <barrier>
 #include <cstdlib>
-#include <exception>
 #include <functional>
-#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -43,17 +42,30 @@ class ThreadCommunicator : public Communicator {
   int64_t rank_;
 };
 
-/// Runs `work` as `size` processes would.
-inline void run_as_processes(int64_t size, const std::function<void(Communicator&)>& work) {
-  ThreadCommunicator::Shared shared(size);
+/// Runs `work` on a thread for each rank; what it threw, by rank.
+inline std::vector<std::string> run_ranks(int64_t size, const std::function<void(int64_t)>& work) {
+  std::vector<std::string> errors(static_cast<size_t>(size));
   std::vector<std::thread> threads;
   for (int64_t rank = 0; rank < size; ++rank) {
-    threads.emplace_back([&shared, &work, rank] {
-      ThreadCommunicator world(shared, rank);
-      work(world);
+    threads.emplace_back([&, rank] {
+      try {
+        work(rank);
+      } catch (const CommunicationError& error) {
+        errors[static_cast<size_t>(rank)] = error.what();
+      }
     });
   }
   for (std::thread& thread : threads) thread.join();
+  return errors;
+}
+
+/// Runs `work` as `size` processes would.
+inline void run_as_processes(int64_t size, const std::function<void(Communicator&)>& work) {
+  ThreadCommunicator::Shared shared(size);
+  run_ranks(size, [&](int64_t rank) noexcept {
+    ThreadCommunicator world(shared, rank);
+    work(world);
+  });
 }
 
 }  // namespace attn::testing

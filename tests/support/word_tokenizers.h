@@ -4,6 +4,7 @@
 #include <string>
 
 #include "data/tokenizer.h"
+#include "data/word_vocabulary.h"
 
 namespace attn::testing {
 

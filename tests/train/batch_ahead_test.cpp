@@ -46,11 +46,7 @@ TEST_CASE("what building a batch ahead throws is thrown by the update that needs
   const std::vector<int32_t> known{1, 2, 3}, unknown{1, 900};
   const std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> pairs{
       {known, known}, {known, known}, {unknown, known}, {known, known}};
-  const EncodedCorpus corpus(pairs, {.source_size = 1000,
-                                     .target_size = 1000,
-                                     .source_eos = 2,
-                                     .target_bos = 1,
-                                     .target_eos = 2});
+  const EncodedCorpus corpus(pairs, testing::equal_vocabularies(1000));
   // It throws for tokens that its vocabulary does not have.
   const std::unique_ptr<Tokenizer> words = parse_word_vocabulary("a\t3\nb\t2\nc\t1\n", "words");
   StreamOptions options{.batch_tokens = 4, .seed = 5};

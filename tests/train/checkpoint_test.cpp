@@ -3,12 +3,10 @@
 #include <torch/nn/modules/container/sequential.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/safetensors.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
 #include "tests/support/temporary_directory.h"
@@ -27,24 +25,21 @@ torch::nn::Sequential two_layers(int64_t width = 4) {
 
 TEST_CASE("a changed bit of a checkpoint is an error, with finite values, too") {
   const testing::TemporaryDirectory directory;
-  const auto weights = directory.path() / "weights", state = directory.path() / "state";
+  const auto weights = directory / "model", state = directory / "state";
   testing::CopyingTask task;
   task.trainer.step();
-  save_weights(weights, *task.model);
-  save_training_state(state, task.trainer, task.trainer.collect_state());
+  task.save(directory.path());
   const auto flip_last_mantissa_bit = [](const std::filesystem::path& path) {
     std::string bytes = read_file(path);
     bytes[bytes.size() - 4] = static_cast<char>(bytes[bytes.size() - 4] ^ 1);
-    std::ofstream(path, std::ios::binary) << bytes;
+    write_file_atomically(path, bytes);
   };
-  load_weights(weights, *task.model);
-  flip_last_mantissa_bit(weights);
-  CHECK_THROWS_WITH(load_weights(weights, *task.model), contains("weights: ") && contains("xxh64"));
-  CHECK_THROWS_WITH(average_weights({weights}, directory.path() / "mean"), contains("xxh64"));
-  load_training_state(state, task.trainer, task.trainer.collect_state());
+  task.load(directory.path());
   flip_last_mantissa_bit(state);
-  CHECK_THROWS_WITH(load_training_state(state, task.trainer, task.trainer.collect_state()),
-                    contains("xxh64"));
+  CHECK_THROWS_WITH(task.load(directory.path()), contains("state: ") && contains("xxh64"));
+  flip_last_mantissa_bit(weights);
+  CHECK_THROWS_WITH(task.load(directory.path()), contains("model: ") && contains("xxh64"));
+  CHECK_THROWS_WITH(average_weights({weights}, directory / "mean"), contains("xxh64"));
 }
 
 TEST_CASE("weights of another model are rejected with the tensor's name and both shapes") {

@@ -8,9 +8,9 @@
 #include <stdexcept>
 
 #include "tests/support/catch.h"
-#include "tests/support/copying_task.h"
 #include "tests/support/model_variants.h"
 #include "tests/support/scopes.h"
+#include "tests/train/updates.h"
 #include "train/static_batch.h"
 
 using namespace attn;
@@ -71,23 +71,14 @@ struct Replays {
   std::vector<std::string> said;
 
   Capture capture() {
-    class WorkAgain : public Graph {
-     public:
-      WorkAgain(std::function<void()> work, int& count) : work_(std::move(work)), count_(count) {}
-      void replay() override {
-        const Capturing as_captured;
-        ++count_;
-        const CountedOperators counted;
-        work_();
-      }
-
-     private:
-      std::function<void()> work_;
-      int& count_;
-    };
     return [this](const std::function<void()>& work) {
       ++captures;
-      return std::make_unique<WorkAgain>(work, replays);
+      return std::make_unique<testing::RepeatedWork>([this, work] {
+        const Capturing as_captured;
+        ++replays;
+        const CountedOperators counted;
+        work();
+      });
     };
   }
   std::function<void(const std::string&)> say() {
@@ -133,34 +124,22 @@ int64_t tokens_of(const std::vector<StaticBatch>& batches) {
 TEST_CASE("replayed updates are eager ones bit for bit, for every model that pads its batches") {
   const testing::DevicePath path(/*gpu=*/true);
   const testing::Threads threads(1);
-  const EncodedCorpus pairs = testing::copying_corpus();
+  const TrainConfig training = testing::in_two_batches();
   for (const testing::ModelVariant& variant : testing::variants()) {
     CAPTURE(variant.name);
     ModelConfig config = variant.config;
     if (auto* transformer = std::get_if<TransformerConfig>(&config.options)) {
       transformer->attention_dropout = transformer->activation_dropout = 0.1;
     }
+    const auto eager = testing::updates(config, training, {.count = 6, .padded = true});
+    if (!eager.padded) continue;
     operators = values_read = 0;
     Replays made;
-    std::vector<torch::Tensor> weights;
-    std::vector<double> losses;
-    for (const bool replays : {false, true}) {
-      BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
-      torch::manual_seed(1);
-      const auto model = make_model(config, testing::kCopyingSizes);
-      TrainConfig train = testing::copying_training();
-      train.accumulate = 2;
-      Trainer trainer(train, 9, *model, stream, {}, class_rule(60, 0));
-      if (!trainer.classes()) break;
-      if (replays) trainer.use_graphs(made.say(), made.capture());
-      double loss = 0.0;
-      for (int i = 0; i < 6; ++i) loss += trainer.step().loss;
-      losses.push_back(loss);
-      weights.push_back(trainer.parameters().values.clone());
-    }
-    if (weights.empty()) continue;
-    CHECK(torch::equal(weights[0], weights[1]));
-    CHECK(losses[0] == losses[1]);
+    const auto replayed = testing::updates(
+        config, training,
+        {.count = 6, .padded = true, .capture = made.capture(), .say = made.say()});
+    CHECK(torch::equal(replayed.weights, eager.weights));
+    CHECK(replayed.losses == eager.losses);
     CHECK(made.captures > 0);
     CHECK(made.replays > made.captures);
     CHECK(made.said.empty());

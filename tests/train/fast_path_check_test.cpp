@@ -1,6 +1,5 @@
 #include "train/fast_path_check.h"
 
-#include "base/error.h"
 #include "kernels/compute_scope.h"
 #include "kernels/ops/linear.h"
 #include "model/transformer/transformer.h"

@@ -4,72 +4,28 @@
 #include "kernels/cpu/tiles.h"
 #include "kernels/cuda/graph.h"
 #include "tests/support/catch.h"
-#include "tests/support/copying_task.h"
 #include "tests/support/emulated_gpu.h"
-#include "tests/support/models.h"
 #include "tests/support/scopes.h"
 #include "tests/support/skip.h"
 #include "tests/support/temporary_directory.h"
-#include "tests/support/tensors.h"
-#include "train/checkpoint.h"
+#include "tests/train/updates.h"
 
 using namespace attn;
-using testing::max_difference;
+using testing::check_losses;
+using testing::check_updates;
+using testing::Updates;
+using testing::updates;
 
 namespace {
 
-struct KernelRun {
-  std::vector<double> losses;
-  torch::Tensor gradients;  // of the first update
-  bool padded = false;
-};
-
-/// Captured work that is replayed by doing it again, on the tensors and host values of its capture.
-class RepeatedWork : public Graph {
- public:
-  explicit RepeatedWork(std::function<void()> work) : work_(std::move(work)) {}
-  void replay() override { work_(); }
-
- private:
-  std::function<void()> work_;
-};
-
-KernelRun run_updates(const ModelConfig& config, bool padded, torch::Device device = torch::kCPU,
-                      bool graphs = false, Precision precision = Precision::fp32,
-                      Precision residual = Precision::fp32) {
-  const EncodedCorpus pairs = testing::copying_corpus();
-  BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
-  torch::manual_seed(1);
-  const auto model = make_model(config, {testing::kCopyingClasses, testing::kCopyingClasses});
-  model->to(device);
-  TrainConfig training = testing::copying_training();
-  training.accumulate = 2;
+TrainConfig with_z_loss(Precision precision = Precision::fp32) {
+  TrainConfig training = testing::in_two_batches(precision);
   training.z_loss = 0.001;
-  training.precision = precision;
-  training.residual_precision = residual;
-  Trainer trainer(training, 9, *model, stream, {},
-                  padded ? std::optional(class_rule(60, 0)) : std::nullopt);
-  if (graphs) {
-    trainer.use_graphs([](const std::string& line) { FAIL(line); },
-                       [](const auto& work) { return std::make_unique<RepeatedWork>(work); });
-  }
-  KernelRun out{.losses = {}, .gradients = {}, .padded = trainer.classes().has_value()};
-  for (int i = 0; i < 4; ++i) {
-    out.losses.push_back(trainer.step().loss);
-    if (i == 0) out.gradients = trainer.parameters().gradients.cpu().clone();
-  }
-  return out;
+  return training;
 }
 
-void check_losses(const KernelRun& got, const KernelRun& expected, double tolerance) {
-  for (size_t i = 0; i < got.losses.size(); ++i) {
-    CHECK(got.losses[i] == Approx(expected.losses[i]).epsilon(tolerance));
-  }
-}
-
-void check_runs(const KernelRun& got, const KernelRun& expected) {
-  CHECK(max_difference(got.gradients, expected.gradients) < 1e-5);
-  check_losses(got, expected, 1e-4);
+std::unique_ptr<Graph> repeated(const std::function<void()>& work) {
+  return std::make_unique<testing::RepeatedWork>(work);
 }
 
 std::vector<TransformerConfig> transformers() {
@@ -92,47 +48,50 @@ TEST_CASE("updates by a GPU's kernels, emulated, are the CPU's with the same dro
   const std::vector<TransformerConfig> all = transformers();
   for (const TransformerConfig& config : all) {
     CAPTURE(padded, enum_name(config.norm), enum_name(config.norm_kind));
-    const KernelRun expected = run_updates(config, padded);
+    testing::UpdateOptions options{.count = 4, .padded = padded};
+    const Updates expected = updates(config, with_z_loss(), options);
     const testing::EmulatedGpu gpu;
-    const KernelRun got = run_updates(config, padded);
+    const Updates got = updates(config, with_z_loss(), options);
     CHECK(got.padded == padded);
     CHECK(gpu.launches() > 100);
-    check_runs(got, expected);
+    check_updates(got, expected);
     if (!padded) break;  // the models differ in their kernels alone, which take a while
     if (&config != &all.front()) continue;
-    CHECK(run_updates(config, padded, torch::kCPU, /*graphs=*/true).losses == got.losses);
+    options.capture = repeated;
+    CHECK(updates(config, with_z_loss(), options).losses == got.losses);
   }
 }
 
 TEST_CASE("bf16 updates by a GPU's kernels, emulated, with the residual stream in either type") {
   if (!testing::machine_has(cpu::has_bf16_instructions(), "bf16 instructions")) return;
   const testing::Threads threads(1);
-  const auto residual = GENERATE(Precision::fp32, Precision::bf16);
-  const std::vector<TransformerConfig> all = transformers();
-  for (const TransformerConfig& config : all) {
-    CAPTURE(enum_name(residual), enum_name(config.norm));
-    const KernelRun expected = run_updates(config, true);
+  TrainConfig narrow = with_z_loss(Precision::bf16);
+  narrow.residual_precision = GENERATE(Precision::fp32, Precision::bf16);
+  for (const TransformerConfig& config : transformers()) {
+    CAPTURE(enum_name(narrow.residual_precision), enum_name(config.norm));
+    const Updates expected = updates(config, with_z_loss(), {.count = 4, .padded = true});
     const testing::EmulatedGpu gpu;
-    const KernelRun got =
-        run_updates(config, true, torch::kCPU, /*graphs=*/true, Precision::bf16, residual);
+    const Updates got = updates(config, narrow, {.count = 4, .padded = true, .capture = repeated});
     check_losses(got, expected, 0.02);
-    const torch::Tensor difference = got.gradients - expected.gradients;
-    CHECK((difference.norm() / expected.gradients.norm()).item<double>() < 0.1);
+    CHECK(apart(got, expected) < 0.1);
   }
 }
 
-TEST_CASE("updates by a GPU's kernels on a GPU are the CPU's with the same dropout", "[gpu]") {
+TEST_CASE("updates on a GPU, by its kernels or LibTorch's, are the CPU's, in bf16 about", "[gpu]") {
   if (!testing::machine_has(torch::cuda::is_available(), "GPU")) return;
-  const bool padded = GENERATE(false, true);
+  const bool padded = GENERATE(false, true), kernels = GENERATE(false, true);
   const testing::Threads threads(1);
-  use_gpu_kernels(GpuKernels::on);
+  use_gpu_kernels(kernels ? GpuKernels::on : GpuKernels::off);
   REQUIRE(gpu_kernels_missing(0).empty());
-  for (const TransformerConfig& config : transformers()) {
-    CAPTURE(padded, enum_name(config.norm), enum_name(config.norm_kind));
-    const KernelRun expected = run_updates(config, padded);
-    check_runs(run_updates(config, padded, torch::kCUDA), expected);
-    check_losses(run_updates(config, padded, torch::kCUDA, padded, Precision::bf16), expected,
-                 5e-2);
+  for (TransformerConfig config : transformers()) {
+    CAPTURE(padded, kernels, enum_name(config.norm), enum_name(config.norm_kind));
+    if (!kernels) config.dropout = 0.0;  // LibTorch's masks are others
+    testing::UpdateOptions options{.count = 4, .padded = padded};
+    const Updates expected = updates(config, with_z_loss(), options);
+    options.device = torch::kCUDA;
+    check_updates(updates(config, with_z_loss(), options), expected);
+    if (padded) options.capture = repeated;
+    check_losses(updates(config, with_z_loss(Precision::bf16), options), expected, 5e-2);
   }
   use_gpu_kernels(GpuKernels::automatic);
 }
@@ -157,7 +116,6 @@ TEST_CASE("bf16 training by copies of the weights is LibTorch's, also averaged a
   const testing::EmulatedGpu gpu;
   use_gpu_kernels(GpuKernels::linear);
   const testing::TemporaryDirectory directory;
-  const auto weights_file = directory.path() / "model", state_file = directory.path() / "state";
   const auto task = made(), resumed = made();
   const Batch batch = BatchStream(task->pairs, {.batch_tokens = 60, .seed = 5}).next();
   // Of the weights themselves, without the trainer's copies.
@@ -178,15 +136,12 @@ TEST_CASE("bf16 training by copies of the weights is LibTorch's, also averaged a
       CHECK(of_average != current);
       const testing::DevicePath path(/*gpu=*/false);
       CHECK(of_average == Approx(evaluated()).epsilon(1e-5));
-      save_weights(weights_file, *task->model);
     }
-    save_training_state(state_file, task->trainer, task->trainer.collect_state());
+    task->save(directory.path());
   }
   resumed->trainer.step();  // makes copies of other weights
-  load_weights(weights_file, *resumed->model);
-  load_training_state(state_file, resumed->trainer, resumed->trainer.collect_state());
-  resumed->stream.restore(resumed->trainer.state.stream);
-  while (resumed->trainer.state.step < kUpdates) resumed->trainer.step();
+  resumed->load(directory.path());
+  resumed->train_to(kUpdates);
   CHECK(torch::equal(task->weights(), resumed->weights()));
   use_gpu_kernels(GpuKernels::automatic);
 }

@@ -5,52 +5,25 @@
 #include "kernels/ops/attention.h"
 #include "model/segments.h"
 #include "tests/support/catch.h"
-#include "tests/support/copying_task.h"
 #include "tests/support/model_variants.h"
 #include "tests/support/scopes.h"
 #include "tests/support/skip.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
-#include "train/checkpoint.h"
+#include "tests/train/updates.h"
 
 using namespace attn;
+using testing::check_losses;
+using testing::check_updates;
 using testing::CopyingTask;
-using testing::max_difference;
+using testing::in_two_batches;
+using testing::Updates;
+using testing::updates;
 
 namespace {
 
 bool has_gpu() {
   return testing::machine_has(torch::cuda::is_available(), "GPU");
-}
-
-TrainConfig in_two_batches(Precision precision) {
-  TrainConfig config = testing::copying_training();
-  config.accumulate = 2;
-  config.precision = precision;
-  return config;
-}
-
-struct Updates {
-  bool padded = false;
-  std::vector<double> losses;
-  torch::Tensor gradients;  // of the first
-};
-
-Updates updates(const ModelConfig& config, bool padded,
-                const TrainConfig& training = in_two_batches(Precision::fp32)) {
-  const EncodedCorpus pairs = testing::copying_corpus();
-  BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
-  torch::manual_seed(1);
-  const auto model = make_model(config, testing::kCopyingSizes);
-  Trainer trainer(
-      training, 9, *model, stream, {},
-      padded ? std::optional(class_rule(60, model->max_length().value_or(0))) : std::nullopt);
-  Updates out{.padded = trainer.classes().has_value()};
-  for (int i = 0; i < 2; ++i) {
-    out.losses.push_back(trainer.step().loss);
-    if (i == 0) out.gradients = trainer.parameters().gradients.clone();
-  }
-  return out;
 }
 
 }  // namespace
@@ -62,15 +35,12 @@ TEST_CASE("updates of every model by the GPU's path, also with padded batches, a
   for (testing::ModelVariant& variant : testing::variants()) {
     CAPTURE(variant.name);
     std::visit([](auto& options) { options.dropout = 0.0; }, variant.config.options);
-    const Updates expected = updates(variant.config, padded);
+    const Updates expected = updates(variant.config, in_two_batches(), {.padded = padded});
     const testing::DevicePath path(/*gpu=*/true);
-    const Updates got = updates(variant.config, padded);
+    const Updates got = updates(variant.config, in_two_batches(), {.padded = padded});
     CHECK_FALSE(expected.padded);
     models += got.padded ? 1 : 0;
-    CHECK(max_difference(got.gradients, expected.gradients) < 1e-5);
-    for (size_t i = 0; i < got.losses.size(); ++i) {
-      CHECK(got.losses[i] == Approx(expected.losses[i]).epsilon(1e-4));
-    }
+    check_updates(got, expected);
   }
   CHECK((models > 40) == padded);
 }
@@ -87,15 +57,11 @@ TEST_CASE("a residual stream in bf16 changes gradients by its rounding, in every
     if (transformer == nullptr) continue;
     CAPTURE(variant.name, gpu);
     transformer->dropout = 0.0;
-    const Updates expected = updates(variant.config, gpu, training),
-                  got = updates(variant.config, gpu, narrow);
-    const double difference =
-        ((got.gradients - expected.gradients).norm() / expected.gradients.norm()).item<double>();
-    CHECK(difference > 1e-4);
-    CHECK(difference < 0.2);
-    for (size_t i = 0; i < got.losses.size(); ++i) {
-      CHECK(got.losses[i] == Approx(expected.losses[i]).epsilon(0.01));
-    }
+    const Updates expected = updates(variant.config, training, {.padded = gpu}),
+                  got = updates(variant.config, narrow, {.padded = gpu});
+    CHECK(apart(got, expected) > 1e-4);
+    CHECK(apart(got, expected) < 0.2);
+    check_losses(got, expected, 0.01);
   }
 }
 
@@ -130,9 +96,7 @@ TEST_CASE("attention on a GPU equals the CPU's, with gradients", "[gpu]") {
     out.backward(upstream.to(device));
     results.push_back({out, own[0].grad(), own[1].grad(), own[2].grad()});
   }
-  for (size_t i = 0; i < results[0].size(); ++i) {
-    CHECK(max_difference(results[0][i], results[1][i].cpu()) < 1e-4);
-  }
+  testing::check_close(results[1], results[0], 1e-4, 1.0);
 }
 
 TEST_CASE("attention's gradients on a GPU are of the dropout that its output had", "[gpu]") {
@@ -156,22 +120,6 @@ TEST_CASE("attention's gradients on a GPU are of the dropout that its output had
         Approx((upstream * out).sum().item<double>()).epsilon(1e-3));
 }
 
-TEST_CASE("updates on a GPU are the CPU's, and in bf16 close to them", "[gpu]") {
-  if (!has_gpu()) return;
-  const Precision precision = GENERATE(Precision::fp32, Precision::bf16);
-  CAPTURE(enum_name(precision));
-  TransformerConfig shape = testing::copying_model();
-  shape.dropout = 0.0;
-  CopyingTask reference(in_two_batches(Precision::fp32), 60, shape);
-  CopyingTask gpu(in_two_batches(precision), 60, shape, torch::kCUDA);
-  const double tolerance = precision == Precision::fp32 ? 1e-3 : 5e-2;
-  for (int i = 0; i < 20; ++i) {
-    const StepReport expected = reference.trainer.step(), got = gpu.trainer.step();
-    CHECK(got.loss == Approx(expected.loss).epsilon(tolerance));
-    CHECK(got.nll == Approx(expected.nll).epsilon(tolerance));
-  }
-}
-
 TEST_CASE("training on a GPU has the same weights with graphs, without, and resumed", "[gpu]") {
   if (!has_gpu()) return;
   const Capture capture = cuda_capture(torch::kCUDA);
@@ -179,7 +127,6 @@ TEST_CASE("training on a GPU has the same weights with graphs, without, and resu
   const Precision precision = GENERATE(Precision::fp32, Precision::bf16);
   use_gpu_kernels(GENERATE(GpuKernels::automatic, GpuKernels::on));
   const testing::TemporaryDirectory directory;
-  const auto weights_file = directory.path() / "model", state_file = directory.path() / "state";
   std::vector<std::string> said;
   const auto task = [&](bool graphs) {
     auto made = std::make_unique<CopyingTask>(in_two_batches(precision), 60,
@@ -190,14 +137,10 @@ TEST_CASE("training on a GPU has the same weights with graphs, without, and resu
   const auto eager = task(false), graphs = task(true), resumed = task(true);
   for (int i = 0; i < 40; ++i) {
     CHECK(eager->trainer.step().loss == graphs->trainer.step().loss);
-    if (i != 20) continue;
-    save_weights(weights_file, *graphs->model);
-    save_training_state(state_file, graphs->trainer, graphs->trainer.collect_state());
+    if (i == 20) graphs->save(directory.path());
   }
-  load_weights(weights_file, *resumed->model);
-  load_training_state(state_file, resumed->trainer, resumed->trainer.collect_state());
-  resumed->stream.restore(resumed->trainer.state.stream);
-  while (resumed->trainer.state.step < 40) resumed->trainer.step();
+  resumed->load(directory.path());
+  resumed->train_to(40);
   CHECK(torch::equal(eager->weights(), graphs->weights()));
   CHECK(torch::equal(eager->weights(), resumed->weights()));
   CHECK(said.empty());

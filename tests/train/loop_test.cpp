@@ -14,7 +14,6 @@
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
 #include "tests/support/temporary_directory.h"
-#include "train/checkpoint.h"
 
 using namespace attn;
 using attn::testing::copying_training;
@@ -50,22 +49,18 @@ struct Recorded {
   /// An evaluator that returns these values in order; lower is better. The first one with a
   /// schedule selects the best checkpoint.
   void add(const std::string& name, int64_t every, std::vector<double> values) {
-    const auto& all = callbacks.evaluations;
-    const bool first = std::none_of(all.begin(), all.end(),
-                                    [](const LoopEvaluation& one) { return one.selects_best; });
-    callbacks.evaluations.push_back({.every = every,
-                                     .selects_best = every > 0 && first,
-                                     .lower_is_better = true,
-                                     .run =
-                                         [this, name, values, at = size_t{0}]() mutable {
-                                           note(name);
-                                           return std::optional(values.at(at++));
-                                         },
-                                     .log =
-                                         [this, name](bool best, double seconds) {
-                                           CHECK(seconds >= 0.0);
-                                           if (best) note(name + " is best");
-                                         }});
+    LoopEvaluation one{.every = every, .lower_is_better = true};
+    one.selects_best =
+        every > 0 && std::ranges::none_of(callbacks.evaluations, &LoopEvaluation::selects_best);
+    one.run = [this, name, values, at = size_t{0}]() mutable {
+      note(name);
+      return std::optional(values.at(at++));
+    };
+    one.log = [this, name](bool best, double seconds) {
+      CHECK(seconds >= 0.0);
+      if (best) note(name + " is best");
+    };
+    callbacks.evaluations.push_back(one);
   }
   LoopEnd run() { return train_loop(task.trainer, config, callbacks); }
 };
@@ -241,12 +236,10 @@ class KilledRun {
     Recorded run(config_);
     Trainer& trainer = run.task.trainer;
     if (saved_) {
-      load_weights(weights_, *run.task.model);
-      load_training_state(state_, trainer, trainer.collect_state());
+      run.task.load(directory_.path());
       if (trainer.state.evaluation_pending != 0 && std::filesystem::exists(evaluation_)) {
         load_evaluation(evaluation_, trainer.state);
       }
-      run.task.stream.restore(trainer.state.stream);
       if (trainer.state.best_step == trainer.state.step) best = trainer.state.step;
     }
     while (!log.empty() && (log.back().step > trainer.state.step ||
@@ -266,8 +259,7 @@ class KilledRun {
     run.callbacks.save = [&] {
       act([&] {
         std::filesystem::remove(evaluation_);
-        save_weights(weights_, *run.task.model);
-        save_training_state(state_, trainer, trainer.collect_state());
+        run.task.save(directory_.path());
         saved_ = true;
       });
     };
@@ -310,9 +302,7 @@ class KilledRun {
 
   TrainConfig config_;
   testing::TemporaryDirectory directory_;
-  std::filesystem::path weights_ = directory_.path() / "weights",
-                        state_ = directory_.path() / "state",
-                        evaluation_ = directory_.path() / "evaluation";
+  std::filesystem::path evaluation_ = directory_ / "evaluation";
   bool saved_ = false;
 };
 

@@ -29,8 +29,7 @@ struct Result {
 template <class Loss>
 Result result_of(Loss&& loss, const torch::Tensor& rows, const torch::Tensor& weight,
                  const torch::Tensor& targets, const cpu::SmoothedTargets& q) {
-  const torch::Tensor x = rows.detach().clone().requires_grad_(),
-                      w = weight.detach().clone().requires_grad_();
+  const torch::Tensor x = testing::leaf(rows), w = testing::leaf(weight);
   const LossSums sums = loss(x, w, targets, q);
   (sums.loss * 0.5).backward();
   return {sums.loss.item<double>(), sums.nll.item<double>(), x.grad(), w.grad()};
@@ -45,8 +44,7 @@ LossSums definition(const torch::Tensor& x, const torch::Tensor& w, const torch:
 void check_close(const Result& found, const Result& expected, double sums, double tolerance) {
   CHECK(found.loss == Approx(expected.loss).epsilon(sums));
   CHECK(found.nll == Approx(expected.nll).epsilon(sums));
-  CHECK(max_difference(found.dx, expected.dx) < tolerance * expected.dx.abs().max().item<double>());
-  CHECK(max_difference(found.dw, expected.dw) < tolerance * expected.dw.abs().max().item<double>());
+  testing::check_close({found.dx, found.dw}, {expected.dx, expected.dw}, tolerance);
 }
 
 }  // namespace

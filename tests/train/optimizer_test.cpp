@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "base/error.h"
 #include "model/layers/linear.h"
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
@@ -68,24 +67,6 @@ TrainConfig training_with(OptimizerKind kind) {
   TrainConfig config = copying_training();
   config.optimizer.kind = kind;
   return config;
-}
-
-void train_to(Setup& setup, int64_t step) {
-  while (setup.trainer.state.step < step) setup.trainer.step();
-}
-
-void save(const std::filesystem::path& folder, Setup& setup) {
-  {
-    const AveragedWeights averaged(setup.trainer.average());
-    save_weights(folder / "model.safetensors", *setup.model);
-  }
-  save_training_state(folder / "state.safetensors", setup.trainer, setup.trainer.collect_state());
-}
-
-void load(const std::filesystem::path& folder, Setup& setup) {
-  load_weights(folder / "model.safetensors", *setup.model);
-  load_training_state(folder / "state.safetensors", setup.trainer, setup.trainer.collect_state());
-  setup.stream.restore(setup.trainer.state.stream);
 }
 
 }  // namespace
@@ -202,12 +183,12 @@ TEST_CASE("a resumed run is bit-identical to an uninterrupted one, of any optimi
   while (whole.trainer.state.step < 13) losses.push_back(whole.trainer.step().loss);
   CHECK((whole.weights() != initial).to(torch::kFloat64).mean().item<double>() > 0.5);
   CHECK(losses.back() < losses.front());
-  train_to(first, 6);
-  save(directory.path(), first);
-  train_to(second, 2);  // whatever it did before is forgotten
-  load(directory.path(), second);
+  first.train_to(6);
+  first.save(directory.path());
+  second.train_to(2);  // whatever it did before is forgotten
+  second.load(directory.path());
   CHECK(second.trainer.state.step == 6);
-  train_to(second, 13);
+  second.train_to(13);
   CHECK(torch::equal(whole.weights(), second.weights()));
   CHECK(whole.trainer.state.target_tokens == second.trainer.state.target_tokens);
   CHECK(whole.trainer.state.stream == second.trainer.state.stream);
@@ -219,14 +200,11 @@ TEST_CASE("a state of another optimizer, or with other tensors, is rejected by n
   const testing::TemporaryDirectory directory;
   Setup adam, lion(training_with(OptimizerKind::lion));
   adam.trainer.step();
-  save(directory.path(), adam);
-  CHECK_THROWS_WITH(load_training_state(directory.path() / "state.safetensors", lion.trainer,
-                                        lion.trainer.collect_state()),
+  adam.save(directory.path());
+  CHECK_THROWS_WITH(lion.load(directory.path()),
                     testing::contains("first_moment.") && testing::contains("different config"));
-  save(directory.path(), lion);
-  CHECK_THROWS_WITH(load_training_state(directory.path() / "state.safetensors", adam.trainer,
-                                        adam.trainer.collect_state()),
-                    testing::contains("momentum."));
+  lion.save(directory.path());
+  CHECK_THROWS_WITH(adam.load(directory.path()), testing::contains("momentum."));
 }
 
 TEST_CASE("the averaged weights are those of the recursion, and training continues from the last") {

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "tests/support/catch.h"
 #include "tests/support/golden_json.h"
 

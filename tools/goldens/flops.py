@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/model/data/flops.json and flops_architectures.json: FLOPs by PyTorch's counter.
+"""Writes tests/model/data/flops.json: FLOPs by PyTorch's counter.
 
     python3 tools/goldens/flops.py        (needs torch 2.13 and safetensors)
 
@@ -20,11 +20,11 @@ from attn_torch import batch, make_model  # noqa: E402  # its folder must be on 
 from attn_torch.layers import Recurrence  # noqa: E402
 
 CASES = [
-    {"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16, "vocabulary": 100, "source": 7, "target": 5},
-    {"layers": 2, "d_model": 64, "d_ff": 96, "heads": 4, "d_k": 8, "d_v": 24, "vocabulary": 200, "source": 11, "target": 13},
-    {"layers": 3, "d_model": 48, "d_ff": 200, "heads": 1, "d_k": 48, "d_v": 16, "vocabulary": 50, "source": 1, "target": 9},
-]
-SMALL = {"layers": 2, "d_model": 24, "d_ff": 40, "heads": 3, "d_k": 8, "d_v": 6, "vocabulary": 60, "source": 12, "target": 10}
+    ({"layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "d_k": 16, "d_v": 16}, (100, 7, 5)),
+    ({"layers": 2, "d_model": 64, "d_ff": 96, "heads": 4, "d_k": 8, "d_v": 24}, (200, 11, 13)),
+    ({"layers": 3, "d_model": 48, "d_ff": 200, "heads": 1, "d_k": 48, "d_v": 16}, (50, 1, 9)),
+]  # the model, then the vocabulary's size and the lengths of source and target
+SMALL = {"layers": 2, "d_model": 24, "d_ff": 40, "heads": 3, "d_k": 8, "d_v": 6}
 MIXERS = [
     ({"kind": "restricted_attention", "window": 5}, {"kind": "restricted_attention", "window": 4}),
     ({"kind": "restricted_attention", "window": 40}, {"kind": "restricted_attention", "window": 40}),
@@ -34,13 +34,13 @@ MIXERS = [
     ({"kind": "recurrence", "cell": "gru", "bidirectional": False}, {"kind": "recurrence", "cell": "gru"}),
     ({"kind": "none"}, {"kind": "none"}),
 ]
-CASES += [{**SMALL, "encoder_mixer": encoder, "decoder_mixer": decoder} for encoder, decoder in MIXERS]
+CASES += [({**SMALL, "encoder_mixer": encoder, "decoder_mixer": decoder}, (60, 12, 10)) for encoder, decoder in MIXERS]
 # Norms, rotations and biases of scores are element-wise and cost nothing here.
 NEWER = [{"activation": "swiglu"}, {"activation": "geglu"}, {"heads": 4, "kv_heads": 2}, {"heads": 4, "kv_heads": 1},
          {"position": "relative"}, {"position": "rotary", "norm": "pre", "norm_kind": "rms", "qk_norm": "rms"},
          {"position": "t5_bias"},
          {"heads": 4, "kv_heads": 2, "activation": "swiglu", "position": "relative", "norm": "pre", "norm_kind": "rms"}]
-CASES += [{**SMALL, **change} for change in NEWER]
+CASES += [({**SMALL, **change}, (60, 12, 10)) for change in NEWER]
 MIXER = {"kind": "attention", "gated": False, "dilation": 1}
 
 
@@ -55,7 +55,6 @@ def masked_pairs(c, side, length):
     return sum(j > i or i - j >= window for i, j in pairs)
 
 
-VOCABULARY, SOURCE, TARGET = 40, 7, 5
 RECURRENT = dict(architecture="recurrent", d_model=6, hidden=10, d_attention=8)
 ARCHITECTURES = [
     {**RECURRENT},
@@ -109,17 +108,15 @@ def begin(layer, hidden, of_zeros=Recurrence.begin):
 def main():
     Recurrence.begin = begin
     torch.backends.mkldnn.enabled = False  # its LSTM is not counted
-    rows, others = [], []
-    for c in CASES:
-        forward, training = counted(c, c["vocabulary"], c["source"], c["target"])
-        pairs = masked_pairs(c, "encoder", c["source"]) + masked_pairs(c, "decoder", c["target"])
-        masked = 2 * c["layers"] * c["heads"] * (c["d_k"] + c["d_v"]) * pairs
-        rows.append({**c, "forward": forward, "training": training, "masked": masked})
-    for c in ARCHITECTURES:
-        forward = counted(c, VOCABULARY, SOURCE, TARGET)[0]
-        others.append(dict(model=c, vocabulary=VOCABULARY, source=SOURCE, target=TARGET, forward=forward))
+    rows = []
+    for c, (vocabulary, source, target) in [*CASES, *((c, (40, 7, 5)) for c in ARCHITECTURES)]:
+        forward, training = counted(c, vocabulary, source, target)
+        rows.append(dict(model=c, vocabulary=vocabulary, source=source, target=target, forward=forward))
+        if "architecture" not in c:
+            pairs = masked_pairs(c, "encoder", source) + masked_pairs(c, "decoder", target)
+            masked = 2 * c["layers"] * c["heads"] * (c["d_k"] + c["d_v"]) * pairs
+            rows[-1].update(training=training, masked=masked)
     write_json("model/data/flops", rows, 1)
-    write_json("model/data/flops_architectures", others, 1)
 
 
 if __name__ == "__main__":

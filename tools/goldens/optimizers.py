@@ -42,11 +42,11 @@ CASES = {"adamw": lambda p: [adamw(p)], "lion": lambda p: [Lion(p)],
          "muon_original": lambda p: muon(p, "original"), "muon_match_rms": lambda p: muon(p, "match_rms_adamw")}
 
 
-def write_tensors(name, tensors):
+def write_tensors(name, tensors, **metadata):
     """tests/NAME.safetensors, in float32."""
     path = ROOT / f"tests/{name}.safetensors"
     save_file({key: tensor.detach().float().contiguous() for key, tensor in tensors.items()}, path,
-              metadata={"torch": torch.__version__})
+              metadata={"torch": torch.__version__, **metadata})
     print(f"{path}: {len(tensors)} tensors, {path.stat().st_size} bytes")
 
 

@@ -29,11 +29,11 @@ def add_rms(out):
                 "rms.output": result, "rms.x_gradient": x.grad, "rms.weight_gradient": norm.weight.grad})
 
 
-def rotated(x, first=0):
-    """[L, HEADS * D_K] rows of one sentence, turned by their positions from `first` on."""
+def rotated(x):
+    """[L, HEADS * D_K] rows of one sentence, turned by their positions."""
     pairs = torch.view_as_complex(x.view(len(x), HEADS, D_K // 2, 2))
     rates = 10000.0 ** (-2.0 * torch.arange(D_K // 2) / D_K)
-    angles = torch.arange(first, first + len(x))[:, None, None] * rates
+    angles = torch.arange(len(x))[:, None, None] * rates
     return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).reshape(x.shape)
 
 
@@ -54,11 +54,6 @@ def attention(x, linears, causal):
 
 def add_rotary(out):
     torch.manual_seed(6)
-    q = torch.randn(sum(LENGTHS), HEADS * D_K, requires_grad=True)
-    turned = torch.cat([rotated(rows) for rows in q.split(LENGTHS)])
-    upstream = torch.randn_like(turned)
-    (turned * upstream).sum().backward()
-    out.update({"rotate.x": q, "rotate.output": turned, "rotate.upstream": upstream, "rotate.x_gradient": q.grad})
     for causal in (False, True):
         x = torch.randn(sum(LENGTHS), WIDTH, requires_grad=True)
         linears = {"query": torch.nn.Linear(WIDTH, HEADS * D_K), "key": torch.nn.Linear(WIDTH, HEADS * D_K),

@@ -3,9 +3,10 @@
 
     python3 tools/goldens/transformer_parts.py        (needs torch and safetensors)
 
-Computed by tools/attn_torch in float64 from seeded weights, which are stored, too: "CASE/NAME". The C++ test has the same
-list of options.
+Computed by tools/attn_torch in float64 from seeded weights, which are stored, too: "CASE/NAME"; the options of all cases
+are in the metadata.
 """
+import json
 import sys
 
 import torch
@@ -41,7 +42,8 @@ def main():
             found = model.double()(source, target).log_softmax(2).gather(2, following.unsqueeze(2))
         assert found.isfinite().all()
         out[f"{case}/log_probabilities"] = found.flatten()
-    write_tensors("model/data/transformer_parts", {**out, "source": torch.tensor(SOURCE), "target": torch.tensor(TARGET)})
+    out |= {"source": torch.tensor(SOURCE), "target": torch.tensor(TARGET)}
+    write_tensors("model/data/transformer_parts", out, cases=json.dumps(CASES))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 #include "app/experiment/experiment.h"
 
-#include "base/error.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 

@@ -1,6 +1,5 @@
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <string>
 
 #include "app/sweep/mps.h"
@@ -22,19 +21,13 @@ class Variable {
     if (const char* before = std::getenv(name)) before_ = before;
     ::setenv(name, value.c_str(), 1);
   }
-  ~Variable() {
-    if (before_) {
-      ::setenv(name_, before_->c_str(), 1);
-    } else {
-      ::unsetenv(name_);
-    }
-  }
+  ~Variable() { before_.empty() ? ::unsetenv(name_) : ::setenv(name_, before_.c_str(), 1); }
   Variable(const Variable&) = delete;
   Variable& operator=(const Variable&) = delete;
 
  private:
   const char* name_;
-  std::optional<std::string> before_;
+  std::string before_;
 };
 
 fs::path write_program(const fs::path& path, const std::string& text) {

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "app/sweep/costs.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "tests/app/sweep/sweeps.h"
 #include "tests/support/catch.h"

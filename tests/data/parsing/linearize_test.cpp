@@ -2,7 +2,6 @@
 // output is repaired to a tree over exactly the sentence's words.
 #include "data/parsing/linearize.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -57,9 +56,8 @@ Tree one_tree(const std::string& text) {
 }
 
 Words split(const std::string& text) {
-  Words words;
-  for (const auto word : split_whitespace(text)) words.emplace_back(word);
-  return words;
+  const auto words = split_whitespace(text);
+  return {words.begin(), words.end()};
 }
 
 Tree without_tags(Tree tree) {
@@ -132,18 +130,14 @@ TEST_CASE("the exact inverse rejects anything but one tree over the words") {
     return delinearize(split(symbols), split(words), form, {"S", "NP"}).has_value();
   };
   CHECK(exact("S NP DT /NP NN /S", "a b", TreeForm::tags));
-  for (const auto& [symbols, words] :
-       std::vector<std::pair<std::string, std::string>>{{"", ""},
-                                                        {"S NP DT /NP NN /S", "a"},
-                                                        {"S NP DT /NP NN /S", "a b c"},
-                                                        {"S NP DT /S NN /NP", "a b"},
-                                                        {"S NP DT NN /NP", "a b"},
-                                                        {"NP DT /NP NP DT /NP", "a b"},
-                                                        {"/S S DT NN /S", "a b"},
-                                                        {"S DT <unk> NN /S", "a b"},
-                                                        {"DT NN", "a b"}}) {
-    CHECK_FALSE(exact(symbols, words, TreeForm::tags));
+  for (const char* words : {"a", "a b c"}) {
+    CHECK_FALSE(exact("S NP DT /NP NN /S", words, TreeForm::tags));
   }
+  for (const char* symbols : {"", "S NP DT /S NN /NP", "S NP DT NN /NP", "NP DT /NP NP DT /NP",
+                              "/S S DT NN /S", "S DT <unk> NN /S", "DT NN"}) {
+    CHECK_FALSE(exact(symbols, "a b", TreeForm::tags));
+  }
+  CHECK_FALSE(exact("", "", TreeForm::tags));
   CHECK(exact("DT NP NN /NP S VB /S", "a b c", TreeForm::in_order));
   CHECK(exact("NN NP /NP S /S", "a", TreeForm::in_order));
   CHECK(exact("NN", "a", TreeForm::in_order));

@@ -1,9 +1,6 @@
 // Lists of parses, tags of words, and treebank tokens of plain text.
 #include "data/parsing/parse_list.h"
 
-#include <algorithm>
-
-#include "base/error.h"
 #include "base/format.h"
 #include "data/lines.h"
 #include "data/nbest_list.h"

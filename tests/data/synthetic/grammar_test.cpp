@@ -4,14 +4,13 @@
 
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/format.h"
+#include "base/unicode.h"
 #include "data/synthetic/corpus.h"
 #include "tests/support/catch.h"
 
@@ -35,10 +34,8 @@ const std::vector<GeneratedPair>& many_samples() {
 }
 
 std::vector<std::string> split(const std::string& line) {
-  std::istringstream stream(line);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
+  const auto words = split_whitespace(line);
+  return {words.begin(), words.end()};
 }
 
 bool has_words(const std::string& line, const std::string& words) {

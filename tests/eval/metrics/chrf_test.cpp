@@ -24,8 +24,16 @@ using Lines = std::vector<std::string>;
 
 namespace {
 
+constexpr double kExact = 1e-9;
+
 void check_exact(double found, const Json& expected) {
-  CHECK(std::abs(found - expected.get<double>()) < 1e-9);
+  CHECK(std::abs(found - expected.get<double>()) < kExact);
+}
+
+void check_equal(const BootstrapScore& found, const Json& expected, double margin = kExact) {
+  CHECK(found.score == Approx(expected["score"].get<double>()).margin(margin));
+  CHECK(found.mean == Approx(expected["mean"].get<double>()).margin(margin));
+  CHECK(found.ci == Approx(expected["ci"].get<double>()).margin(margin));
 }
 
 /// A signature as sacreBLEU has it, which leaves chrF's β to the score's name.
@@ -68,14 +76,9 @@ void check_bootstrap(const Json& all, const Json& baseline, const Json& system,
   const ResampledSystem compared = resampled_system(of_system, score);
   const PairedBootstrap found =
       resample_systems(resampled_system(of_baseline, score), std::span(&compared, 1));
-  // sacreBLEU sums in float32.
-  const auto check = [](const BootstrapScore& one, const Json& expected) {
-    CHECK(one.score == Approx(expected["score"].get<double>()).margin(1e-4));
-    CHECK(one.mean == Approx(expected["mean"].get<double>()).margin(1e-4));
-    CHECK(one.ci == Approx(expected["ci"].get<double>()).margin(1e-4));
-  };
-  check(found.baseline, baseline);
-  check(found.systems[0].system, system);
+  constexpr double kFloat32 = 1e-4;  // in which sacreBLEU sums
+  check_equal(found.baseline, baseline, kFloat32);
+  check_equal(found.systems[0].system, system, kFloat32);
   CHECK(found.systems[0].p_value == Approx(system["p_value"].get<double>()).margin(1e-3));
 }
 
@@ -192,25 +195,11 @@ TEST_CASE("TER's intervals and p-values are sacreBLEU's") {
 
 namespace {
 
-constexpr double kExact = 1e-9;
-
-BleuOptions no_tokenizer() {
-  BleuOptions options;
-  options.tokenizer = BleuTokenizer::none;
-  return options;
-}
+const BleuOptions kNoTokenizer{.tokenizer = BleuTokenizer::none};
 
 std::vector<BleuStatistics> statistics(const Json& all, const std::string& system) {
-  const auto hypotheses = all["systems"][system].get<std::vector<std::string>>();
-  const std::vector<std::vector<std::string>> references = {
-      all["references"].get<std::vector<std::string>>()};
-  return bleu_statistics(hypotheses, references, no_tokenizer());
-}
-
-void check_equal(const BootstrapScore& score, const Json& expected) {
-  CHECK(score.score == Approx(expected["score"].get<double>()).margin(kExact));
-  CHECK(score.mean == Approx(expected["mean"].get<double>()).margin(kExact));
-  CHECK(score.ci == Approx(expected["ci"].get<double>()).margin(kExact));
+  return bleu_statistics(all["systems"][system].get<Lines>(),
+                         std::vector<Lines>{all["references"].get<Lines>()}, kNoTokenizer);
 }
 
 }  // namespace
@@ -233,7 +222,7 @@ TEST_CASE("intervals and p-values are sacreBLEU's") {
   std::vector<SystemStatistics> systems;
   for (const std::string& name : names) systems.push_back({statistics(all, name)});
   const PairedBootstrap result =
-      paired_bootstrap({statistics(all, "baseline")}, systems, no_tokenizer());
+      paired_bootstrap({statistics(all, "baseline")}, systems, kNoTokenizer);
   check_equal(result.baseline, all["results"]["baseline"]);
   for (size_t i = 0; i < names.size(); ++i) {
     INFO(names[i]);
@@ -250,7 +239,7 @@ TEST_CASE("several runs of a system are scored by their mean, on the same resamp
   const auto a = statistics(all, "better"), b = statistics(all, "worse");
   const SystemStatistics baseline = {statistics(all, "baseline")};
   const std::vector<SystemStatistics> systems = {{a}, {b}, {a, b}, {a, a, a}};
-  const PairedBootstrap result = paired_bootstrap(baseline, systems, no_tokenizer());
+  const PairedBootstrap result = paired_bootstrap(baseline, systems, kNoTokenizer);
   const auto score = [&](size_t i) { return result.systems[i].system; };
   CHECK(score(2).score == Approx((score(0).score + score(1).score) / 2));
   CHECK(score(2).mean == Approx((score(0).mean + score(1).mean) / 2));

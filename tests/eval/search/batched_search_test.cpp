@@ -8,7 +8,6 @@
 #include "base/format.h"
 #include "base/random.h"
 #include "base/stop_signal.h"
-#include "data/word_vocabulary.h"
 #include "eval/tasks/parser.h"
 #include "eval/tasks/translator.h"
 #include "kernels/ops/linear.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "data/word_vocabulary.h"
 #include "eval/metrics/chrf.h"
 #include "eval/tasks/forced_decoding.h"
 #include "eval/tasks/minimum_bayes_risk.h"

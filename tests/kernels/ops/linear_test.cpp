@@ -14,14 +14,12 @@
 #include "tests/support/tensors.h"
 
 using namespace attn;
+using testing::check_close;
+using testing::leaf;
 using testing::max_difference;
 using testing::rounded;
 
 namespace {
-
-torch::Tensor leaf(torch::Tensor x) {
-  return x.detach().requires_grad_();
-}
 
 // A precision that this machine computes itself.
 Precision each_precision() {
@@ -35,10 +33,6 @@ bool is_packed(Precision precision) {
 
 torch::Tensor rounded_to(const torch::Tensor& x, Precision precision) {
   return precision == Precision::bf16 ? rounded(x) : x.detach().clone();
-}
-
-double scale(const torch::Tensor& x) {
-  return std::max(1.0, x.abs().max().item<double>());
 }
 
 }  // namespace
@@ -77,13 +71,10 @@ TEST_CASE("a linear layer on packed weights: values, gradients and accumulation"
   }
   y.backward(upstream);
   CHECK(y.scalar_type() == torch::kFloat32);
-  CHECK(max_difference(y, plain) < 1e-5 * scale(plain));
-  // To a bf16 input goes a bf16 gradient.
-  CHECK(max_difference(x.grad(), plain_x.grad()) < (narrow ? 5e-3 : 1e-5) * scale(plain_x.grad()));
-  CHECK(max_difference(w.grad(), plain_w.grad() + 1) < 1e-5 * scale(plain_w.grad()));
-  if (has_bias) {
-    CHECK(max_difference(b.grad(), plain_b.grad()) < 1e-5 * scale(plain_b.grad()));
-  }
+  check_close(y, plain, 1e-5, 1.0);
+  check_close(x.grad(), plain_x.grad(), narrow ? 5e-3 : 1e-5, 1.0);  // of a bf16 input in bf16
+  check_close(w.grad(), plain_w.grad() + 1, 1e-5, 1.0);
+  if (has_bias) check_close(b.grad(), plain_b.grad(), 1e-5, 1.0);
 }
 
 TEST_CASE("linear_all and joint_linear equal separate linear layers, with all results or some") {
@@ -117,18 +108,13 @@ TEST_CASE("linear_all and joint_linear equal separate linear layers, with all re
     return found;
   };
   const auto separate = run({linear(x, layers[0]), linear(x, layers[1]), linear(x, layers[2])});
-  const auto check = [&](const std::vector<torch::Tensor>& found, bool undefined) {
-    for (size_t i = 0; i < separate.size(); ++i) {
-      CAPTURE(i);
-      if (undefined) REQUIRE(found[i].defined() == separate[i].defined());
-      if (!separate[i].defined()) continue;
-      CHECK(found[i].sizes() == separate[i].sizes());
-      CHECK(max_difference(found[i], separate[i]) < 1e-5 * scale(separate[i]));
-    }
-  };
-  check(run(linear_all(x, layers)), true);
+  check_close(run(linear_all(x, layers)), separate, 1e-5, 1.0);
   if (packed) return;
-  check(run(joint_linear(x, layers)), false);
+  auto joint = run(joint_linear(x, layers));
+  for (size_t i = 0; i < joint.size(); ++i) {  // zeros
+    if (!separate[i].defined()) joint[i] = torch::Tensor();
+  }
+  check_close(joint, separate, 1e-5, 1.0);
   layers[1].bias = biases ? torch::Tensor() : torch::zeros({70});
   CHECK_THROWS(joint_linear(x, layers));
 }
@@ -146,11 +132,10 @@ TEST_CASE("joint_linear in bf16 adds gradients in float32, without rounding them
     torch::cat(ys, 1).backward(upstream.to(torch::kBFloat16));
   }
   const torch::Tensor own = upstream.narrow(1, 0, 5), dw = own.t().mm(x).detach();
-  CHECK(max_difference(w.grad(), dw + 1) < 1e-5 * scale(dw));
-  CHECK(max_difference(b.grad(), own.sum(0)) < 1e-5 * scale(own.sum(0)));
+  check_close(w.grad(), dw + 1, 1e-5, 1.0);
+  check_close(b.grad(), own.sum(0), 1e-5, 1.0);
   CHECK_FALSE(frozen.grad().defined());
-  const torch::Tensor dx = upstream.mm(torch::cat({w, frozen})).detach();
-  CHECK(max_difference(x.grad(), dx) < 1e-2 * scale(dx));
+  check_close(x.grad(), upstream.mm(torch::cat({w, frozen})).detach(), 1e-2, 1.0);
 }
 
 TEST_CASE(
@@ -211,8 +196,7 @@ TEST_CASE("a packed linear layer is torch::linear to its type's rounding") {
                testing::Sizes{17, 128, 3000}, testing::Sizes{70, 1100, 530},
                testing::Sizes{2, cpu::kInt8Inputs + 1, 3});
   const bool has_bias = GENERATE(true, false), relu = GENERATE(true, false);
-  const std::string name(enum_name(type));
-  CAPTURE(name, rows, inputs, outputs, has_bias, relu);
+  CAPTURE(enum_name(type), rows, inputs, outputs, has_bias, relu);
   torch::manual_seed(4);
   const torch::Tensor wide_x = torch::randn({rows, inputs + 3}), x = wide_x.slice(1, 0, inputs);
   const torch::Tensor w = torch::randn({outputs, inputs});
@@ -235,8 +219,6 @@ TEST_CASE("a packed linear layer is torch::linear to its type's rounding") {
                                              : w,
                                       b);
   if (relu) plain = torch::relu(plain);
-  const double tolerance =
-      (inputs < 10'000 ? 1e-5 : 3e-5) * std::max(1.0, plain.abs().max().item<double>());
-  CHECK(max_difference(y.slice(1, 0, outputs), plain) < tolerance);
+  check_close(y.slice(1, 0, outputs), plain, inputs < 10'000 ? 1e-5 : 3e-5, 1.0);
   CHECK(y.slice(1, outputs).eq(7.0f).all().item<bool>());  // nothing beyond a row's end
 }

@@ -8,39 +8,24 @@
 #include "tests/support/tensors.h"
 
 using namespace attn;
-using testing::max_difference;
+using testing::check_close;
 
 namespace {
-
-struct Run {
-  torch::Tensor out;
-  std::vector<torch::Tensor> gradients;
-};
 
 // x, first states, then W, U, b and c of each direction.
 using Leaves = std::vector<torch::Tensor>;
 
-Run run(const std::function<torch::Tensor(const Leaves&)>& forward, const Leaves& values,
-        const torch::Tensor& d_out) {
+// The output, then the gradients of the leaves.
+std::vector<torch::Tensor> run(const std::function<torch::Tensor(const Leaves&)>& forward,
+                               const Leaves& values, const torch::Tensor& d_out) {
   Leaves leaves;
-  for (const torch::Tensor& value : values) {
-    leaves.push_back(value.detach().clone().requires_grad_());
-  }
-  Run result{.out = forward(leaves), .gradients = {}};
-  result.out.backward(d_out);
+  for (const torch::Tensor& value : values) leaves.push_back(testing::leaf(value));
+  std::vector<torch::Tensor> results = {forward(leaves)};
+  results[0].backward(d_out);
   for (const torch::Tensor& leaf : leaves) {
-    result.gradients.push_back(leaf.grad().defined() ? leaf.grad() : torch::zeros_like(leaf));
+    results.push_back(leaf.grad().defined() ? leaf.grad() : torch::zeros_like(leaf));
   }
-  return result;
-}
-
-void check_equal(const Run& found, const Run& expected) {
-  CHECK(max_difference(found.out, expected.out) < 1e-5);
-  for (size_t i = 0; i < expected.gradients.size(); ++i) {
-    CAPTURE(i);
-    const double scale = 1 + expected.gradients[i].abs().max().item<double>();
-    CHECK(max_difference(found.gradients[i], expected.gradients[i]) < 1e-5 * scale);
-  }
+  return results;
 }
 
 }  // namespace
@@ -69,7 +54,7 @@ TEST_CASE("states and gradients of an LSTM are LibTorch's over ragged rows") {
   const torch::Tensor d_out = torch::randn({rows, directions * width});
 
   const bool with_first = has_first;  // structured bindings and lambdas: GCC 12 wants copies
-  const Run found = run(
+  const auto found = run(
       [&](const Leaves& leaves) {
         std::vector<torch::Tensor> states;
         for (size_t at = 2; at < leaves.size(); at += 4) {
@@ -81,7 +66,7 @@ TEST_CASE("states and gradients of an LSTM are LibTorch's over ragged rows") {
         return torch::cat(states, 1);
       },
       values, d_out);
-  const Run expected = run(
+  const auto expected = run(
       [&](const Leaves& leaves) {
         const torch::Tensor zeros = torch::zeros({directions, sizes.front(), width});
         const torch::Tensor first = with_first ? leaves[1].unsqueeze(0) : zeros;
@@ -90,7 +75,7 @@ TEST_CASE("states and gradients of an LSTM are LibTorch's over ragged rows") {
                                        0.0, true, directions == 2));
       },
       values, d_out);
-  check_equal(found, expected);
+  check_close(found, expected, 1e-5, 1.0);
 }
 
 TEST_CASE("a step of an LSTM and its gradients are those of LibTorch's cell") {
@@ -103,7 +88,7 @@ TEST_CASE("a step of an LSTM and its gradients are those of LibTorch's cell") {
                          torch::randn({gates, width}), torch::randn({gates}),
                          torch::randn({gates})};
   const torch::Tensor d_out = torch::randn({rows, 2 * width});
-  const Run found = run(
+  const auto found = run(
       [&](const Leaves& l) {
         const torch::Tensor in = torch::linear(l[0], l[3], l[5]);
         const torch::Tensor products = torch::linear(l[1], l[4], l[6]);
@@ -111,13 +96,13 @@ TEST_CASE("a step of an LSTM and its gradients are those of LibTorch's cell") {
         return torch::cat({after.hidden_RH, after.cell_RH}, 1);
       },
       values, d_out);
-  const Run expected = run(
+  const auto expected = run(
       [&](const Leaves& l) {
         const auto [hidden, cell] = torch::lstm_cell(l[0], {l[1], l[2]}, l[3], l[4], l[5], l[6]);
         return torch::cat({hidden, cell}, 1);
       },
       values, d_out);
-  check_equal(found, expected);
+  check_close(found, expected, 1e-5, 1.0);
 }
 
 TEST_CASE("an LSTM without rows has no states, and shapes are checked") {

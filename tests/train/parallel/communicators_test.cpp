@@ -9,10 +9,8 @@
 #include <functional>
 #include <string>
 #include <thread>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
-#include "base/random.h"
 #include "tests/support/catch.h"
 #include "tests/support/skip.h"
 #include "tests/support/thread_communicator.h"
@@ -29,47 +27,27 @@ class StoreProcesses {
  public:
   static constexpr int64_t kCount = 3;
 
-  StoreProcesses() {
-    c10d::TCPStoreOptions options;
-    options.port = 0;
-    options.isServer = true;
-    options.waitWorkers = false;
-    server_ = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
-  }
-
   std::vector<std::string> run(const std::function<void(Communicator&)>& work,
                                double timeout = 20) {
-    std::vector<std::string> errors(kCount);
-    std::vector<std::thread> threads;
     ++run_;
-    for (int64_t rank = 0; rank < kCount; ++rank) {
-      threads.emplace_back([&, rank] {
-        try {
-          const auto world = join_store({.host = "127.0.0.1",
-                                         .port = port(),
-                                         .prefix = std::to_string(run_),
-                                         .rank = rank,
-                                         .size = kCount});
-          world->set_timeout(timeout);
-          work(*world);
-        } catch (const CommunicationError& error) {
-          errors[static_cast<size_t>(rank)] = error.what();
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    return errors;
+    return testing::run_ranks(kCount, [&](int64_t rank) {
+      const auto world = join_store({.host = "127.0.0.1",
+                                     .port = port(),
+                                     .prefix = std::to_string(run_),
+                                     .rank = rank,
+                                     .size = kCount});
+      world->set_timeout(timeout);
+      work(*world);
+    });
   }
 
   int64_t port() const { return server_->getPort(); }
   int64_t keys() const { return server_->getNumKeys(); }
 
  private:
-  c10::intrusive_ptr<c10d::TCPStore> server_;
+  c10::intrusive_ptr<c10d::TCPStore> server_ = testing::local_store();
   int run_ = 0;
 };
-
-const std::vector<std::string> kNoStoreErrors(StoreProcesses::kCount);
 
 }  // namespace
 
@@ -83,7 +61,7 @@ TEST_CASE("messages of all sizes, also of several pieces, arrive where they were
     if (gather_lists(world, own)[2] == "xx") ++right;
     world.leave();
   });
-  CHECK(errors == kNoStoreErrors);
+  CHECK(errors == std::vector<std::string>(StoreProcesses::kCount));
   CHECK(right == StoreProcesses::kCount);
   // The store does not grow, but by a heartbeat of each process.
   CHECK(processes.keys() <= before + StoreProcesses::kCount);
@@ -143,24 +121,18 @@ constexpr double kTimeout = 1.0;  // seconds
 std::vector<std::string> run_over_nccl(int64_t size,
                                        const std::function<void(Communicator&)>& work) {
   testing::ThreadCommunicator::Shared shared(size);
-  std::vector<std::string> errors(static_cast<size_t>(size));
-  std::vector<std::thread> threads;
-  for (int64_t rank = 0; rank < size; ++rank) {
-    threads.emplace_back([&, rank] {
-      try {
-        auto control = std::make_unique<testing::ThreadCommunicator>(shared, rank);
-        const auto world = with_nccl(std::move(control), torch::kCPU);
-        world->set_timeout(kTimeout);
-        work(*world);
-        world->leave();
-      } catch (const CommunicationError& error) {
-        errors[static_cast<size_t>(rank)] = error.what();
-        shared.meeting.arrive_and_drop();
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  return errors;
+  return testing::run_ranks(size, [&](int64_t rank) {
+    try {
+      auto control = std::make_unique<testing::ThreadCommunicator>(shared, rank);
+      const auto world = with_nccl(std::move(control), torch::kCPU);
+      world->set_timeout(kTimeout);
+      work(*world);
+      world->leave();
+    } catch (const CommunicationError&) {
+      shared.meeting.arrive_and_drop();
+      throw;
+    }
+  });
 }
 
 // RAII: a fault of a rank (tests/support/nccl_stub.cpp).
@@ -178,8 +150,6 @@ bool has_stub() {
 void exchange_over_nccl(Communicator& world) {
   testing::exchange_messages(world, MessageMemory::device);
 }
-
-const std::vector<std::string> kNoErrors(3);
 
 }  // namespace
 
@@ -215,7 +185,7 @@ TEST_CASE("an exchange over NCCL ends when its last byte is there, not before") 
           }
           exchange_over_nccl(world);
           ++ended;
-        }) == kNoErrors);
+        }) == std::vector<std::string>(3));
   release.join();
   CHECK(early == 0);
   CHECK(ended == 3);
@@ -252,5 +222,5 @@ TEST_CASE(
   const auto work = [](Communicator& world) {
     for (int i = 0; i < 5; ++i) exchange_over_nccl(world);  // longer than the timeout in all
   };
-  CHECK(run_over_nccl(3, work) == kNoErrors);
+  CHECK(run_over_nccl(3, work) == std::vector<std::string>(3));
 }

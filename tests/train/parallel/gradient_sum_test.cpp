@@ -1,6 +1,5 @@
 #include "train/parallel/gradient_sum.h"
 
-#include <cmath>
 #include <vector>
 
 #include "tests/support/catch.h"

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 #include <string>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "base/file.h"
 #include "base/format.h"
@@ -11,6 +10,7 @@
 #include "tests/support/copying_task.h"
 #include "tests/support/skip.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/train/parallel/trained.h"
 #include "train/parallel/communicator.h"
 #include "train/parallel/nccl_communicator.h"
 
@@ -26,11 +26,7 @@ std::string variable(const char* name) {
 // The weights after five updates by two processes of this program, as bytes.
 std::string trained(bool over_nccl) {
   const testing::TemporaryDirectory folder;
-  c10d::TCPStoreOptions options;
-  options.port = 0;
-  options.isServer = true;
-  options.waitWorkers = false;
-  const c10d::TCPStore server("127.0.0.1", options);
+  const auto server = testing::local_store();
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   std::string command =
       "export NCCL_SOCKET_IFNAME=lo NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1 "
@@ -39,7 +35,7 @@ std::string trained(bool over_nccl) {
     command += format(
         "; NCCL_HOSTID=host%d ATTN_RANK=%d ATTN_PORT=%d ATTN_NCCL=%d ATTN_OUTPUT='%s' "
         "'%s' '[process]' > '%s' 2>&1 %s",
-        rank, rank, server.getPort(), over_nccl, (folder.path() / "weights").c_str(),
+        rank, rank, server->getPort(), over_nccl, (folder.path() / "weights").c_str(),
         program.c_str(), (folder.path() / std::to_string(rank)).c_str(),
         rank > 0 ? "& other=$!" : "&& wait $other");
   }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <mutex>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #include <vector>
 
 #include "tests/support/catch.h"
@@ -11,6 +12,15 @@
 #include "train/trainer.h"
 
 namespace attn::testing {
+
+/// A store as torchrun's, at a port of this machine that is free.
+inline c10::intrusive_ptr<c10d::TCPStore> local_store() {
+  c10d::TCPStoreOptions options;
+  options.port = 0;
+  options.isServer = true;
+  options.waitWorkers = false;
+  return c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+}
 
 /// What processes have after training together: of the first, which has all.
 struct Trained {
