@@ -61,7 +61,7 @@ BUDGETS = {
     "kernels/cuda": 1800,
     "model": 6368,
     "data": 6079,
-    "train": 4330,
+    "train": 4311,
     "eval": 6913,
     "report": 1986,
     "app": 10731,
