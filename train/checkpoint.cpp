@@ -45,13 +45,17 @@ class TensorList {
   std::vector<TensorView> views_;
 };
 
+std::string shape_text(at::IntArrayRef shape) {
+  return c10::str(shape);  // "[20, 16]"
+}
+
 void copy_into(torch::Tensor out, const TensorView& view, const std::filesystem::path& path) {
   if (view.dtype != "F32") {
     throw DataError(path.string() + ": " + view.name + " is " + view.dtype + ", expected F32");
   }
   if (view.shape != out.sizes().vec()) {
-    throw DataError(path.string() + ": " + view.name + " has shape " + c10::str(view.shape) +
-                    ", expected " + c10::str(out.sizes()) +
+    throw DataError(path.string() + ": " + view.name + " has shape " + shape_text(view.shape) +
+                    ", expected " + shape_text(out.sizes()) +
                     "; the checkpoint belongs to a different config");
   }
   const torch::NoGradGuard no_grad;
@@ -164,8 +168,8 @@ WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn:
     if (view == nullptr || other || (found != shape && !longer)) {
       result.notes.push_back(name + (view == nullptr ? ": not in the checkpoint; initialized"
                                      : other ? ": belongs to another vocabulary; initialized"
-                                             : c10::str(": ", found, " in the checkpoint, ", shape,
-                                                        " here; initialized")));
+                                             : ": " + shape_text(found) + " in the checkpoint, " +
+                                                   shape_text(shape) + " here; initialized"));
       continue;
     }
     if (longer) {

@@ -110,8 +110,7 @@ struct TrainConfig {
           "which classes share ε_ls: all wrong ones, all wrong ones but BOS, or all");
     visit("z_loss", self.z_loss,
           "weight of the z-loss, (ln Z)² per target token, which the logged loss includes (Z: the "
-          "softmax's denominator; PaLM: "
-          "1e-4); 0: none");
+          "softmax's denominator; PaLM: 1e-4); 0: none");
     visit("precision", self.precision,
           "precision of matrix products; weights and accumulation stay fp32");
     visit("residual_precision", self.residual_precision,

@@ -38,8 +38,7 @@ struct EnumNames<MuonScale> {
 
 inline constexpr const char* kWeightDecayText =
     "decoupled weight decay of all parameters, including biases and gains; default: 0.01 for "
-    "adamw, 0 "
-    "for the others (none, as in the paper)";
+    "adamw, 0 for the others (none, as in the paper)";
 
 /// The options of an optimizer have the fields of the config, validate(), which throws ConfigError
 /// naming the first invalid one, and kState, the number of tensors of Optimizer::state().

@@ -96,13 +96,8 @@ std::vector<RateGroup> groups_of(const FlatParameters& parameters, bool hidden_m
 double scale_of(MuonScale scale, const torch::Tensor& matrix) {
   const auto rows = static_cast<double>(matrix.size(0)),
              columns = static_cast<double>(matrix.size(1));
-  switch (scale) {
-    case MuonScale::match_rms:
-      return 0.2 * std::sqrt(std::max(rows, columns));
-    case MuonScale::original:
-      return std::sqrt(std::max(1.0, rows / columns));
-  }
-  TORCH_CHECK(false, "unknown scale of Muon");
+  return scale == MuonScale::match_rms ? 0.2 * std::sqrt(std::max(rows, columns))
+                                       : std::sqrt(std::max(1.0, rows / columns));
 }
 
 // Muon (Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks"): momentum

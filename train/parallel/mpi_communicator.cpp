@@ -164,25 +164,26 @@ class MpiCommunicator : public Communicator {
 };
 
 }  // namespace
-}  // namespace attn
-#endif
-
-namespace attn {
 
 bool has_mpi() {
-#ifdef ATTN_MPI
   return true;
-#else
-  return false;
-#endif
 }
 
 std::unique_ptr<Communicator> join_mpi() {
-#ifdef ATTN_MPI
   return std::make_unique<MpiCommunicator>();
-#else
-  throw CommunicationError("built without MPI");
-#endif
 }
 
 }  // namespace attn
+#else
+namespace attn {
+
+bool has_mpi() {
+  return false;
+}
+
+std::unique_ptr<Communicator> join_mpi() {
+  throw CommunicationError("built without MPI");
+}
+
+}  // namespace attn
+#endif
