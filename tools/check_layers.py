@@ -56,7 +56,7 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2566,
+    "base": 2550,
     "kernels": 6910,
     "kernels/cuda": 1800,
     "model": 6518,
@@ -65,10 +65,10 @@ BUDGETS = {
     "eval": 6904,
     "report": 1986,
     "app": 10607,
-    "tests": 18549,
+    "tests": 18551,
     "run": 216,
 }
-PYTHON_BUDGET = 11516  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11529  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.
