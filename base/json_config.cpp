@@ -14,15 +14,6 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-std::string position(std::string_view text, size_t byte) {
-  int64_t line = 1, column = 1;
-  for (size_t i = 0; i < std::min(byte, text.size()); ++i) {
-    line += text[i] == '\n';
-    column = text[i] == '\n' ? 1 : column + 1;
-  }
-  return std::to_string(line) + ":" + std::to_string(column);
-}
-
 bool is_index(std::string_view text) {
   return !text.empty() && text.size() < 7 &&
          text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -63,18 +54,11 @@ Json parse_json(std::string_view text, const std::string& name) {
     }
     return true;
   };
-  const auto reason = [](const Json::exception& error, std::string_view after) {
-    const std::string why = error.what();
-    const size_t at = why.find(after);
-    return at == std::string::npos ? why : why.substr(at + after.size());
-  };
   try {
     return Json::parse(text, watch);
-  } catch (const Json::parse_error& error) {
-    throw ConfigError(name + ":" + position(text, error.byte ? error.byte - 1 : 0) +
-                      ": not JSON: " + reason(error, ": "));
-  } catch (const Json::exception& error) {  // a number out of range, which the message quotes
-    throw ConfigError(name + ": " + reason(error, "] "));
+  } catch (const Json::exception& error) {  // "[json.exception.parse_error.101] parse error at …"
+    const std::string why = error.what();
+    throw ConfigError(name + ": not JSON: " + why.substr(why.find("] ") + 2));
   }
 }
 

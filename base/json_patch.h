@@ -13,7 +13,7 @@ namespace attn {
 using Json = nlohmann::ordered_json;
 
 /// Parses text strictly: no comments, no duplicate keys, at most 64 levels. Throws
-/// ConfigError with `name`:line:column.
+/// ConfigError with `name`, line and column.
 Json parse_json(std::string_view text, const std::string& name);
 
 /// An option that is set on the command line: `model.heads=4`, `eval.0.every=2`.

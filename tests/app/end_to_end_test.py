@@ -373,7 +373,7 @@ class EndToEnd(ProgramTest):
                  ("translate small.json", ["a config, not a run", "attn train small.json"]),
                  ("eval rows.json", ["a sweep, not a run", "attn sweep rows.json"]),
                  ("train corpus", ["corpus: is a directory; give a config file"]),
-                 (f"train {step}/model.safetensors", ["model.safetensors:1:1: not JSON"]),
+                 (f"train {step}/model.safetensors", ["model.safetensors: not JSON: parse error at line 1, column 1"]),
                  # Runs and checkpoints.
                  ("train small.json --run whole", ["whole", "--resume"]),
                  ("train moved --resume", ["moved: a checkpoint, not a run"]),
