@@ -65,7 +65,7 @@ BUDGETS = {
     "eval": 6913,
     "report": 1986,
     "app": 10734,
-    "tests": 17981,
+    "tests": 17984,
     "run": 200,
 }
 PYTHON_BUDGET = 11500  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
