@@ -93,8 +93,15 @@ TEST_CASE("errors of the model config name the option") {
       {R"("mup_base": 300)", "mup_base: 300: no such base model"},
       {R"("mup_base": 64, "d_ff": 2047)", "mup_base: 64: no such base model"},
       {R"("qk_norm_length": 1)", "qk_norm_length: 1"},
+<<<<<<< HEAD
       {R"("heads": 2048, "d_k": 1024, "d_v": 1)", "d_k: 1024: times model.heads must be at most 2^20"},
       {R"("heads": 2048, "d_k": 1, "d_v": 1024)", "d_v: 1024: times model.heads must be at most 2^20"},
+=======
+      {R"("heads": 2048, "d_k": 1024, "d_v": 1)",
+       "d_k: 1024: times model.heads must be at most 2^20"},
+      {R"("heads": 2048, "d_k": 1, "d_v": 1024)",
+       "d_v: 1024: times model.heads must be at most 2^20"},
+>>>>>>> tests
       {R"("norm": "deep", "decoder_mixer": {"kind": "none"})", "norm: deep: requires attention"},
       {R"("initialization": "depth", "encoder_mixer": {"kind": "recurrence"})",
        "initialization: depth: requires attention"},
@@ -110,7 +117,7 @@ TEST_CASE("errors of the model config name the option") {
        "encoder_mixer.dilation: 2: has no effect"},
       {R"("layers": 9, "encoder_mixer": {"kind": "convolution", "dilation": 10})",
        "encoder_mixer.dilation: 10: the positions of the last layer"},
-      {R"("encoder_mixer": {"kind": "recurrence"}, "d_model": 15, "position": "none")",
+      {R"("encoder_mixer": {"kind": "recurrence"}, "d_model": 15, "heads": 1, "position": "none")",
        "d_model: 15: must be even with a bidirectional encoder"},
       {R"("position": "rotary", "encoder_mixer": {"kind": "none"},
           "decoder_mixer": {"kind": "convolution"})",

@@ -250,7 +250,7 @@ class Usage(RunTest):
                           *(["--threads", "2", word] for word in ("demo", "test", "build", "export"))):
             code, out, err = self.assert_at_once(*arguments)
             self.assertEqual((code, out), (2, ""))
-            self.assertRegex(err, f"^attn: {' '.join(arguments)}: no command; first demo, build, .*train.*\n$")
+            self.assertRegex(err, f"^attn: {' '.join(arguments)}: no command: begin with demo, build, .*train.*\n$")
 
     def test_the_demo_gets_a_folder_and_no_option(self):
         for arguments in (["demo", "--run", "X"], ["demo", "--run"], ["demo", "a", "b"]):

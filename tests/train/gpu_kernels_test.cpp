@@ -77,7 +77,8 @@ TEST_CASE("bf16 updates by a GPU's kernels, emulated, with the residual stream i
   }
 }
 
-TEST_CASE("updates on a GPU, by its kernels or LibTorch's, are the CPU's, in bf16 about", "[gpu]") {
+TEST_CASE("updates on a GPU, by its kernels or LibTorch's, are the CPU's, in bf16 close to them",
+          "[gpu]") {
   if (!testing::machine_has(torch::cuda::is_available(), "GPU")) return;
   const bool padded = GENERATE(false, true), kernels = GENERATE(false, true);
   const testing::Threads threads(1);
