@@ -56,16 +56,16 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2566,
+    "base": 2550,
     "kernels": 6904,
     "kernels/cuda": 1800,
     "model": 6376,
     "data": 6079,
-    "train": 4330,
+    "train": 4311,
     "eval": 6904,
     "report": 1874,
     "app": 10084,
-    "tests": 18005,
+    "tests": 18010,
     "run": 200,
 }
 PYTHON_BUDGET = 11495  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks

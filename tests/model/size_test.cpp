@@ -93,15 +93,10 @@ TEST_CASE("errors of the model config name the option") {
       {R"("mup_base": 300)", "mup_base: 300: no such base model"},
       {R"("mup_base": 64, "d_ff": 2047)", "mup_base: 64: no such base model"},
       {R"("qk_norm_length": 1)", "qk_norm_length: 1"},
-<<<<<<< HEAD
-      {R"("heads": 2048, "d_k": 1024, "d_v": 1)", "d_k: 1024: times model.heads must be at most 2^20"},
-      {R"("heads": 2048, "d_k": 1, "d_v": 1024)", "d_v: 1024: times model.heads must be at most 2^20"},
-=======
       {R"("heads": 2048, "d_k": 1024, "d_v": 1)",
        "d_k: 1024: times model.heads must be at most 2^20"},
       {R"("heads": 2048, "d_k": 1, "d_v": 1024)",
        "d_v: 1024: times model.heads must be at most 2^20"},
->>>>>>> tests
       {R"("norm": "deep", "decoder_mixer": {"kind": "none"})", "norm: deep: requires attention"},
       {R"("initialization": "depth", "encoder_mixer": {"kind": "recurrence"})",
        "initialization: depth: requires attention"},
