@@ -156,42 +156,13 @@ void add_search(CLI::App& bench, const Context& context) {
   search->callback([options, &context] { bench_search(*options, context.device); });
 }
 
-// --- peak: matrix products
-
-// Emulated bf16 would take minutes and say nothing about training runs, which use fp32 instead.
-void bench_peak(bool as_json, torch::Device device) {
-  Json json = {{"fp32", matrix_product_peak(Precision::fp32, device)}};
-  const bool has_bf16 = effective_precision(Precision::bf16, device) == Precision::bf16;
-  if (has_bf16) json["bf16"] = matrix_product_peak(Precision::bf16, device);
-  if (as_json) {
-    std::cout << json.dump(2) << "\n";
-    return;
-  }
-  for (const auto& [precision, flops] : json.items()) {
-    print(precision + " matrix product", flops.get<double>() / 1e9, "GFLOP/s");
-  }
-  if (!has_bf16) {
-    std::cout << "bf16 matrix product                not supported by this processor\n";
-  }
-}
-
-void add_peak(CLI::App& bench, const Context& context) {
-  auto json = std::make_shared<bool>(false);
-  CLI::App* peak =
-      bench.add_subcommand("peak", "Peak throughput of matrix products in fp32 and bf16");
-  peak->footer("Example: attn bench peak");
-  peak->add_flag("--json", *json, "print JSON");
-  peak->callback([json, &context] { bench_peak(*json, context.device); });
-}
-
 }  // namespace
 
 void add_bench_command(CLI::App& app, const Context& context) {
-  CLI::App* bench = app.add_subcommand("bench", "Benchmark training, search or products on this machine");
+  CLI::App* bench = app.add_subcommand("bench", "Benchmark training or search on this machine");
   bench->require_subcommand(1);
   add_step(*bench, context);
   add_search(*bench, context);
-  add_peak(*bench, context);
 }
 
 }  // namespace attn

@@ -37,16 +37,6 @@ int64_t relative_weights(const TransformerConfig& c, int64_t distances) {
                                           : 0;
 }
 
-// Positions that one layer carries information forward.
-int64_t reach(const SideMixer& mixer, int64_t layer) {
-  const MixerConfig& config = mixer.config;
-  if (config.kind == Mixer::restricted_attention) {
-    return mixer.causal ? config.window - 1 : config.window / 2;
-  }
-  const int64_t taps = mixer.causal ? config.kernel - 1 : config.kernel / 2;
-  return taps * config.distance(layer);
-}
-
 }  // namespace
 
 int64_t attention_parameters(const TransformerConfig& c) {
@@ -94,42 +84,6 @@ double mixer_products(const TransformerConfig& c, const SideMixer& mixer, int64_
       break;
   }
   return 0.0;
-}
-
-int64_t sequential_operations(const SideMixer& mixer, int64_t length) {
-  switch (mixer.config.kind) {
-    case Mixer::attention:
-    case Mixer::restricted_attention:
-    case Mixer::convolution:
-      return 1;
-    case Mixer::recurrence:
-      return length;
-    case Mixer::none:
-      break;
-  }
-  return 0;
-}
-
-std::optional<int64_t> path_length(const SideMixer& mixer, int64_t length) {
-  switch (mixer.config.kind) {
-    case Mixer::attention:
-      return 1;
-    case Mixer::recurrence:
-      return length;
-    case Mixer::restricted_attention:
-    case Mixer::convolution: {
-      int64_t layers = 0;
-      for (int64_t position = 0; position < length - 1; ++layers) {
-        const int64_t step = reach(mixer, layers);
-        if (step == 0) return {};
-        position += step;
-      }
-      return layers;
-    }
-    case Mixer::none:
-      break;
-  }
-  return {};
 }
 
 }  // namespace attn

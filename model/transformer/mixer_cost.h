@@ -1,9 +1,7 @@
-// Table 1 in closed form: parameters, FLOPs, sequential operations and path lengths of a layer's
-// token mixer.
+// Parameters and products of a layer's token mixer in closed form (Table 1).
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "model/transformer/config.h"
 
@@ -21,12 +19,5 @@ int64_t mixer_parameters(const TransformerConfig& config, const SideMixer& mixer
 /// Multiply-adds of the matrix products in one layer's mixer, projections included, for a sentence
 /// of `length` positions. Attention counts unmasked positions only.
 double mixer_products(const TransformerConfig& config, const SideMixer& mixer, int64_t length);
-
-/// Sequential operations of a layer, as defined in Table 1.
-int64_t sequential_operations(const SideMixer& mixer, int64_t length);
-
-/// Number of layers, or steps of a recurrence, between the first and the last position of a
-/// sentence. std::nullopt if no number of layers connects them.
-std::optional<int64_t> path_length(const SideMixer& mixer, int64_t length);
 
 }  // namespace attn

@@ -104,32 +104,6 @@ TEST_CASE("a mixer of the encoder sees its neighbourhood, one of the decoder no 
       band(n, n, 0)));
 }
 
-TEST_CASE("path_length layers connect the ends of a sentence, one fewer does not") {
-  // With dilation the ends of 14 positions are a sum of shifts inside the sentence: 1 + 3 + 9.
-  using Case = std::pair<const char*, int64_t>;
-  for (const auto& [mixer, n] :
-       {Case{R"({"kind": "restricted_attention", "window": 6})", 12},
-        Case{R"({"kind": "convolution"})", 12}, Case{R"({"kind": "convolution", "kernel": 5})", 12},
-        Case{R"({"kind": "convolution", "dilation": 3})", 14}}) {
-    const std::string text = std::string(R"({"layers": 2, "encoder_mixer": )") + mixer +
-                             R"(, "decoder_mixer": )" + mixer + "}";
-    TransformerConfig config = config_of(text);
-    CAPTURE(mixer);
-    const auto connected = [&, n = n](const SideMixer& side, const auto& visible) {
-      const int64_t layers = path_length(side, n).value();
-      config.layers = layers;
-      CHECK(visible(config, n)[n - 1][0].template item<bool>());
-      config.layers = layers - 1;
-      CHECK_FALSE(visible(config, n)[n - 1][0].template item<bool>());
-    };
-    connected(encoder_mixer(config), encoder_sees);
-    connected(decoder_mixer(config), decoder_sees);
-  }
-  CHECK_FALSE(path_length({{.kind = Mixer::none}, false, false}, 12).has_value());
-  CHECK(path_length({{.kind = Mixer::recurrence}, true, false}, 12) == 12);
-  CHECK(path_length({{.kind = Mixer::attention}, true, false}, 12) == 1);
-}
-
 TEST_CASE("the convolution is LibTorch's conv1d over each sentence, gradients too") {
   struct Case {
     int64_t kernel, distance;
