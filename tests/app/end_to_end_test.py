@@ -334,7 +334,7 @@ class EndToEnd(ProgramTest):
     def test_mistakes_in_a_config_are_one_line_with_the_place_and_the_nearest_name(self):
         for text, names in (({"base": "small.json", "model": {"heds": 4}}, ["model.heds", "heads"]),
                             ({"base": "nowhere.json"}, ["base", "nowhere.json"]),
-                            ('{"seed": 1,\n "model": }', ["bad.json:2"]),
+                            ('{"seed": 1,\n "model": }', ["at line 2, column 11"]),
                             ('{"train": {"learning_rate": 1e999}}', ["1e999"])):
             with self.subTest(text=text):
                 self.write("bad.json", text)
