@@ -58,7 +58,7 @@ inline Updates updates(const ModelConfig& config, const TrainConfig& training,
   std::optional<ClassRule> rule;
   if (options.padded) rule = class_rule(60, model->max_length().value_or(0));
   Trainer trainer(training, 9, *model, stream, {}, rule);
-  if (options.capture) trainer.use_graphs(options.capture, options.say);
+  if (options.capture) trainer.use_graphs(options.say, options.capture);
   Updates out;
   out.padded = trainer.classes().has_value();
   for (int i = 0; i < options.count; ++i) {
