@@ -13,6 +13,8 @@ class Config:
         self.config = json.loads(pathlib.Path(path).read_text())
         self.model, self.data = self.config["model"], self.config["data"]
         self.name = path
+        width = self.model["d_model"] // self.model.get("heads", 1)
+        self.model.update({key: width for key in ("d_k", "d_v") if self.model.get(key) == "auto"})
 
     def require_paper(self):
         """Exits unless the model is the paper's Transformer."""
