@@ -197,7 +197,7 @@ Experiment load_description(const ModelDirectory& directory,
     described = read_resolved(read_json(file), file.string());
   } catch (const ConfigError& error) {  // in a file that attn wrote
     throw DataError(std::string(error.what()) +
-                    "; restore the file (from an option of another version, remove that), or delete " +
+                    "; restore the file (or remove an option of another version), or delete " +
                     directory.path().string() + " to retrain the run");
   }
   return patched(std::move(described), patch_of(assignments), file.string(), assignments);
