@@ -34,11 +34,11 @@ std::vector<Assignment> settings_of(std::vector<Assignment> assignments, bool ev
   constexpr std::array kEvaluation = {"search",     "runtime",           "eval",
                                       "data.valid", "data.batch_tokens", "data.max_length"};
   const auto allowed = std::span(kEvaluation).first(evaluates ? kEvaluation.size() : 2);
-  const Json runtime = write_config(RuntimeConfig{});
+  const Json sections = write_config(Experiment{}), runtime = write_config(RuntimeConfig{});
   for (auto& [text, path, value] : assignments) {
     const auto within = [&](const char* place) { return is_within(path, place); };
     if (std::ranges::any_of(allowed, within)) continue;
-    if (path.find('.') != path.npos || write_config(Experiment{}).contains(path)) {
+    if (path.find('.') != path.npos || sections.value(path, Json()).is_structured()) {
       throw ConfigError("--set " + text + ": cannot be set for a trained model; only options of " +
                         joined(allowed, ", "));
     }
