@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,7 @@ class StepAncestors {
     }
     past_.swap(next_);
     ++steps_;
+    tensors_.clear();
   }
   int64_t steps() const { return steps_; }  ///< begun so far
   /// For each current row, its rows at the last `steps` steps, the present one included.
@@ -32,16 +34,20 @@ class StepAncestors {
     for (const auto& past : past_) rows.push_back(past.data() + steps_ - steps);
     return rows;
   }
-  /// [R] int64: for each current row, its row `back` steps ago (below steps()).
+  /// [R] int64: for each current row, its row `back` steps ago (below steps()). Copied to
+  /// `device`, the same in all calls, once a step.
   torch::Tensor rows(int64_t back, torch::Device device) const {
+    torch::Tensor& tensor = tensors_[back];
+    if (tensor.defined()) return tensor;
     std::vector<int64_t> rows;
     for (const int32_t* row : last(back + 1)) rows.push_back(*row);
-    return int64_tensor(rows, device);
+    return tensor = int64_tensor(rows, device);
   }
 
  private:
   std::vector<std::vector<int32_t>> past_, next_;  // of each row, its row at every step
   int64_t steps_ = 0;
+  mutable std::map<int64_t, torch::Tensor> tensors_;  // of rows()
 };
 
 /// The rows of a step as segments, one for each of `count` sentences; none of a finished one.

@@ -57,18 +57,18 @@ SUBFOLDERS = {
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
     "base": 2550,
-    "kernels": 6904,
+    "kernels": 6905,
     "kernels/cuda": 1800,
-    "model": 6321,
+    "model": 6331,
     "data": 6079,
-    "train": 4311,
+    "train": 4328,
     "eval": 6904,
     "report": 1874,
-    "app": 10055,
-    "tests": 17984,
+    "app": 10056,
+    "tests": 18043,
     "run": 200,
 }
-PYTHON_BUDGET = 11495  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11497  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

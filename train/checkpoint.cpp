@@ -106,7 +106,7 @@ auto field_reader(const SafetensorsFile& file, const std::filesystem::path& path
     const auto found = file.metadata().find(name);
     const std::string text = found == file.metadata().end() ? "" : found->second;
     const auto parsed = parse_number<std::decay_t<decltype(value)>>(text);
-    if (!parsed) {
+    if (!parsed || (std::is_integral_v<std::decay_t<decltype(value)>> && *parsed < 0)) {
       throw DataError(path.string() + ": missing or invalid \"" + name + "\" in the metadata");
     }
     value = *parsed;
@@ -139,10 +139,9 @@ void load_weights(const std::filesystem::path& path, torch::nn::Module& model) {
   const SafetensorsFile file = open_checked(path);
   auto parameters = model.named_parameters();
   for (const TensorView& view : file.tensors()) {
-    if (!parameters.contains(view.name)) {
-      throw DataError(path.string() + ": the model has no parameter " + view.name +
-                      "; the checkpoint belongs to a different config");
-    }
+    if (parameters.contains(view.name)) continue;
+    throw DataError(path.string() + ": the model has no parameter " + view.name +
+                    "; the checkpoint belongs to a different config");
   }
   const torch::NoGradGuard no_grad;
   for (auto& parameter : parameters) {
@@ -181,9 +180,8 @@ WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn:
     ++result.loaded;
   }
   for (const TensorView& view : file.tensors()) {
-    if (!known.contains(view.name)) {
-      result.notes.push_back(view.name + ": not in this model; ignored");
-    }
+    if (known.contains(view.name)) continue;
+    result.notes.push_back(view.name + ": not in this model; ignored");
   }
   return result;
 }
@@ -244,7 +242,9 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
   visit_tensors(trainer, whole, [&](const std::string& name, const torch::Tensor& values) {
     copy_into(values, file.at(name), path);
   });
-  visit_state(trainer.state, field_reader(file, path));
+  TrainState read;
+  visit_state(read, field_reader(file, path));
+  trainer.state = read;
 }
 
 void save_evaluation(const std::filesystem::path& path, const TrainState& state) {
@@ -258,7 +258,9 @@ void save_evaluation(const std::filesystem::path& path, const TrainState& state)
 
 void load_evaluation(const std::filesystem::path& path, TrainState& state) {
   const SafetensorsFile file(path);
-  visit_evaluation(state, field_reader(file, path));
+  TrainState read = state;
+  visit_evaluation(read, field_reader(file, path));
+  state = read;
 }
 
 }  // namespace attn

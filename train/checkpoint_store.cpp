@@ -1,5 +1,6 @@
 #include "train/checkpoint_store.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,8 +57,13 @@ void verify_file(const fs::path& file, Verified verified) {
 // A file that exists but cannot be read, for want of permission or because its file system does not
 // answer, says nothing about its content.
 void require_readable(const fs::path& file) {
-  if (::access(file.c_str(), R_OK) == 0 || errno == ENOENT || errno == ENOTDIR) return;
-  throw_file_error("read", file, errno);
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe waits
+  char first = 0;
+  const bool read = descriptor >= 0 && ::pread(descriptor, &first, 1, 0) >= 0;
+  const int error = errno;
+  if (descriptor >= 0) ::close(descriptor);
+  if (read || error == ENOENT || error == ENOTDIR || error == EISDIR || error == ESPIPE) return;
+  throw_file_error("read", file, error);
 }
 
 bool is_valid(const fs::path& checkpoint) {

@@ -25,8 +25,8 @@ class ClassGraphs {
   ClassGraphs(torch::Device device, std::vector<torch::Tensor> results, Work work);
 
   /// Captures from now on; until then, and after a failure, all batches are computed eagerly.
-  /// `say` is told in a line why capturing ends: a capture that fails, or a replay whose results
-  /// differ from those of eager work by more than rounding, in which case the eager ones stay. Each
+  /// `say` is told in a line why capturing ends: a capture that fails, or a result of a replay that
+  /// differs by more than 1 % (of its change's norm) from the eager one, which then stays. Each
   /// class's second replay, the first for another batch than it was captured with, is compared.
   void use(Capture capture, std::function<void(const std::string&)> say);
   /// Does the work for a batch. `seed`: of LibTorch's random numbers.

@@ -48,7 +48,7 @@ class Adam : public Optimizer {
     };
     update_parts([&](const Part& part) {
       const auto& [values, gradients, moments, factor] = part;
-      // The kernel multiplies the weight decay by the rate. Without it, it is at::_fused_adam_.
+      // Decay is multiplied by the rate. With decay 0 the results are those of at::_fused_adam_.
       at::_fused_adamw_(values, gradients, moments[0], moments[1], {}, steps,
                         factor * learning_rate, options_.beta1, options_.beta2,
                         options_.weight_decay / factor, options_.epsilon, false, false,

@@ -61,7 +61,9 @@ Trainer::Trainer(const TrainConfig& config, uint64_t seed, Seq2SeqModel& model, 
                 smoothed_targets(config, model.sizes().target,
                                  stream.corpus().vocabularies().never_target()),
                 processes, config.residual_precision),
-      optimizer_(make_optimizer(config.optimizer, parameters_, model.hidden_rate(), own_range())),
+      optimizer_(make_optimizer(
+          config.optimizer, parameters_, model.hidden_rate(),
+          processes_.shard_optimizer ? gradient_.sum().own() : whole_range(parameters_))),
       average_(config.ema, parameters_) {}
 
 void Trainer::use_graphs(std::function<void(const std::string&)> say, Capture capture) {
@@ -138,10 +140,6 @@ void Trainer::check_memory(const Batch& batch) {
   gradient_.zero();
 }
 
-FlatRange Trainer::own_range() const {
-  return processes_.shard_optimizer ? gradient_.sum().own() : whole_range(parameters_);
-}
-
 OptimizerState Trainer::collect_state() {
   OptimizerState whole = optimizer_->state();
   if (!processes_.shard_optimizer) return whole;
@@ -155,13 +153,13 @@ void Trainer::distribute(const OptimizerState& whole) {
   state = from_first(world, state);
   broadcast(world, parameters_.values);
   if (average_.exists()) broadcast(world, average_.values());
-  const FlatRange range = own_range();
   const std::vector<torch::Tensor> own = optimizer_->state();
   for (size_t i = 0; i < own.size(); ++i) {
-    const torch::Tensor all =
-        world.is_rank_zero() ? whole.at(i) : torch::empty({parameters_.values.numel()});
-    broadcast(world, all);
-    own[i].copy_(all.narrow(0, range.begin, range.size()));
+    if (processes_.shard_optimizer) {
+      gradient_.sum().scatter_from_first(whole.at(i), own[i]);
+    } else {
+      broadcast(world, own[i]);
+    }
   }
 }
 

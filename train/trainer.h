@@ -75,8 +75,6 @@ class Trainer {
   WeightAverage& average() { return average_; }
 
  private:
-  // The parameters that this process updates.
-  FlatRange own_range() const;
   bool queue_update(const StepReport& report, const torch::Tensor& sums);
 
   TrainConfig config_;

@@ -193,6 +193,7 @@ torch::Tensor step_attention(const torch::Tensor& queries_R, std::span<const tor
     key_steps.push_back(floats(keys[t]));
     value_steps.push_back(floats(values[t]));
   }
+  TORCH_CHECK(std::ssize(past) == rows, "step_attention: ", past.size(), " pasts, ", rows, " rows");
   TORCH_CHECK(!bias_HT.defined() || (bias_HT.size(0) == heads && bias_HT.size(1) == steps),
               "step_attention: bias ", bias_HT.sizes(), ", ", heads, " heads, ", steps,
               " positions");

@@ -4,6 +4,7 @@
 
 #include "kernels/compute_scope.h"
 #include "kernels/ops/attention.h"
+#include "kernels/ops/dropout.h"
 #include "model/layers/masked_softmax.h"
 #include "model/transformer/fast_options.h"
 
@@ -187,7 +188,8 @@ torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_RD,
     offsets.push_back(offsets.back() + step.keys.size(0));
   }
   const std::vector<const int32_t*> past = ancestors.last(visible);
-  if (runs_on_kernels(spec.position) && on_cpu_path(queries)) {
+  const bool has_graph = torch::GradMode::is_enabled() && queries.requires_grad();
+  if (runs_on_kernels(spec.position) && runs_on_cpu_kernels(queries) && !has_graph) {
     return output(step_attention(queries, keys, values, past, heads_, key_heads_,
                                  spec.position.bias_HP.defined()
                                      ? bias_of_scores(spec.position.bias_HP, 1, visible).squeeze(1)

@@ -83,7 +83,9 @@ torch::Tensor TokenMixer::mix_step(const torch::Tensor& x_RD, MixerState& state,
       cache.push_back(self_attention->project(x_RD, self.position.rotation));
       const torch::Tensor out_RD = self_attention->attend(x_RD, cache, ancestors, self);
       // No later position sees the first one.
-      if (self.keys.longest() == window_) cache[cache.size() - static_cast<size_t>(window_)] = {};
+      if (window_ > 0 && self.keys.longest() == window_) {
+        cache[cache.size() - static_cast<size_t>(window_)] = {};
+      }
       return out_RD;
     }
     case Mixer::convolution:

@@ -1,7 +1,8 @@
-
-#include "kernels/ops/attention.h"
-#include "kernels/compute_scope.h"
+// Attention: the packed kernels against the formula.
 #include "model/transformer/attention.h"
+
+#include "kernels/compute_scope.h"
+#include "kernels/ops/attention.h"
 #include "tests/support/catch.h"
 #include "tests/support/scopes.h"
 #include "tests/support/tensors.h"
@@ -67,6 +68,23 @@ TEST_CASE("a query with nothing to attend to yields zeros and finite gradients, 
     out.sum().backward();
     CHECK(torch::isfinite(rows.grad()).all().item<bool>());
   }
+}
+
+TEST_CASE("attention to a cache has gradients where they are wanted, and else the same values") {
+  auto module = attention(small());
+  const torch::Tensor x = torch::randn({2, 12});
+  const Segments each(std::vector<int64_t>{1, 1});
+  StepAncestors ancestors;
+  ancestors.advance(std::vector<int64_t>{0, 0});
+  const std::vector<KeysValues> cache{module->project(x, {})};
+  const auto attended = [&] {
+    return module->attend(x, cache, ancestors, {.queries = each, .keys = each});
+  };
+  const torch::Tensor out = attended();
+  out.sum().backward();
+  CHECK(module->value->weight.grad().defined());
+  const torch::NoGradGuard no_grad;
+  CHECK(max_difference(attended(), out) < 1e-6);
 }
 
 TEST_CASE("attention over the padded layout takes the slots that it is given") {

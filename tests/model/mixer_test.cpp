@@ -5,7 +5,6 @@
 #include "model/layers/layer.h"
 #include "model/layers/recurrence.h"
 #include "model/transformer/encoder.h"
-#include "model/transformer/mixer_cost.h"
 #include "model/transformer/transformer.h"
 #include "tests/support/catch.h"
 #include "tests/support/models.h"

@@ -42,6 +42,16 @@ TEST_CASE("a changed bit of a checkpoint is an error, with finite values, too") 
   CHECK_THROWS_WITH(average_weights({weights}, directory / "mean"), contains("xxh64"));
 }
 
+TEST_CASE("an invalid evaluation is an error that names the file, and leaves the state as it was") {
+  const testing::TemporaryDirectory directory;
+  TrainState state{.best = 5.0, .without_better = -1};
+  save_evaluation(directory / "evaluation", state);
+  state.best = 7.0;
+  CHECK_THROWS_WITH(load_evaluation(directory / "evaluation", state),
+                    contains("evaluation: ") && contains("without_better"));
+  CHECK(state.best == 7.0);
+}
+
 TEST_CASE("weights of another model are rejected with the tensor's name and both shapes") {
   const testing::TemporaryDirectory directory;
   const auto path = directory.path() / "model.safetensors";

@@ -83,7 +83,7 @@ TEST_CASE("updates on a GPU, by its kernels or LibTorch's, are the CPU's, in bf1
   const bool padded = GENERATE(false, true), kernels = GENERATE(false, true);
   const testing::Threads threads(1);
   use_gpu_kernels(kernels ? GpuKernels::on : GpuKernels::off);
-  REQUIRE(gpu_kernels_missing(0).empty());
+  if (kernels) REQUIRE(gpu_kernels_missing(0).empty());
   for (TransformerConfig config : transformers()) {
     CAPTURE(padded, kernels, enum_name(config.norm), enum_name(config.norm_kind));
     if (!kernels) config.dropout = 0.0;  // LibTorch's masks are others

@@ -122,4 +122,15 @@ torch::Tensor GradientSum::gather_to_first(const torch::Tensor& own) const {
   return whole;
 }
 
+void GradientSum::scatter_from_first(const torch::Tensor& whole, const torch::Tensor& own) const {
+  const torch::NoGradGuard no_grad;
+  std::vector<torch::Tensor> to(world_.size()), from(world_.size());
+  from[0] = torch::empty(own.sizes(), torch::kFloat32);
+  for (int64_t r = 0; world_.is_rank_zero() && r < world_.size(); ++r) {
+    to[r] = part(whole, shard(r));
+  }
+  exchange(world_, to, from);
+  own.copy_(from[0]);
+}
+
 }  // namespace attn

@@ -29,6 +29,8 @@ class GradientSum {
   /// The first process's copy of a buffer whose shards lie with the processes: [P] on the host; the
   /// others get an undefined tensor. `own`: this process's shard; itself for a single process.
   torch::Tensor gather_to_first(const torch::Tensor& own) const;
+  /// The inverse: each process receives its shard in `own`. Only the first one reads `whole`.
+  void scatter_from_first(const torch::Tensor& whole, const torch::Tensor& own) const;
 
   FlatRange shard(int64_t rank) const { return shard_of(floats_, rank, world_.size()); }
   /// This process's shard.

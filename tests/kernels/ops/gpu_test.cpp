@@ -91,6 +91,25 @@ TEST_CASE("copies of weights follow them after refresh, at the same address, and
   CHECK(copies.bf16_copy({w, other}).data_ptr() == address);
 }
 
+TEST_CASE("operations by a GPU's kernels are those of LibTorch, in bf16 up to its rounding") {
+  const testing::EmulatedGpu gpu;
+  torch::manual_seed(3);
+  const torch::Tensor x = leaf(torch::randn({9, 20})), weight = leaf(torch::randn({20})),
+                      update = leaf(torch::randn({9, 20}).to(torch::kBFloat16)),
+                      bias = leaf(torch::randn({20})), d = torch::randn({9, 20});
+  const auto results = [&](const torch::Tensor& out) {
+    auto all = torch::autograd::grad({out}, {x, update, weight, bias}, {d});
+    all.push_back(out);
+    return all;
+  };
+  const auto got = results(residual_norm(x, update, {weight, bias, 1e-5}, 0.0)),
+             expected = results(torch::layer_norm(x + update, {20}, weight, bias, 1e-5));
+  for (size_t i = 0; i < got.size(); ++i) {
+    CHECK(got[i].scalar_type() == expected[i].scalar_type());
+    CHECK(max_difference(got[i], expected[i]) < (i == 1 ? 0.02 : 1e-5));
+  }
+}
+
 TEST_CASE("a norm beside its residual connection, by a GPU's kernels, is LibTorch's") {
   const testing::EmulatedGpu gpu;
   torch::manual_seed(9);
