@@ -56,7 +56,7 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2550,
+    "base": 2546,
     "kernels": 6904,
     "kernels/cuda": 1800,
     "model": 6321,
@@ -64,11 +64,11 @@ BUDGETS = {
     "train": 4311,
     "eval": 6904,
     "report": 1874,
-    "app": 10055,
-    "tests": 17984,
+    "app": 10112,
+    "tests": 18050,
     "run": 200,
 }
-PYTHON_BUDGET = 11495  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11498  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.
