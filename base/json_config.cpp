@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <set>
-#include <sstream>
 
 #include "base/check.h"
 #include "base/format.h"
+#include "base/parse_number.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -14,31 +15,24 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-bool is_index(std::string_view text) {
-  return !text.empty() && text.size() < 7 &&
-         text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 // The parts of a path: eval, 0, every of "eval[0].every" and of "eval.0.every".
-std::vector<std::string> parts_of(std::string path) {
-  std::erase(path, ']');
-  std::ranges::replace(path, '[', '.');
-  std::vector<std::string> parts;
-  std::istringstream text(path);
-  for (std::string part; std::getline(text, part, '.');) parts.push_back(part);
-  return parts;
+std::vector<std::string> parts_of(const std::string& path) {
+  static const std::regex form(R"([^\[\].]+(\.[^\[\].]+|\[\d+\])*)"), part(R"([^\[\].]+)");
+  require(path.size() < 1000 && std::regex_match(path, form), path, "not a path",
+          "expected names and indices, as in eval[0].every");
+  return {std::sregex_token_iterator(path.begin(), path.end(), part), std::sregex_token_iterator()};
 }
 
-std::string shown_path(const std::vector<std::string>& parts) {
-  std::string path;
-  for (const std::string& part : parts) {
-    if (is_index(part) && !path.empty()) {
-      path += "[" + part + "]";
-    } else {
-      path += (path.empty() ? "" : ".") + part;
-    }
+// Whether the option at `path`, or each that `value` has of a struct there, is at its default.
+bool is_default(const Json& value, const std::string& path, const std::vector<FieldDoc>& docs) {
+  if (value.is_object() && !value.empty()) {
+    return std::ranges::all_of(value.get_ref<const Json::object_t&>(), [&](const auto& item) {
+      return is_default(item.second, path + "." + item.first, docs);
+    });
   }
-  return path;
+  return value.is_null() || std::ranges::any_of(docs, [&](const FieldDoc& doc) {
+           return doc.path == path && value == Json::parse(doc.value);
+         });
 }
 
 }  // namespace
@@ -68,7 +62,8 @@ Assignment::Assignment(std::string written) : text(std::move(written)) {
     throw ConfigError("--set " + text + ": expected path=value, as in model.heads=4");
   }
   if (find_invalid_utf8(text)) throw ConfigError("--set: an assignment is not valid UTF-8");
-  path = shown_path(parts_of(text.substr(0, equals)));
+  path = joined(parts_of(text.substr(0, equals)), ".");
+  path = std::regex_replace(path, std::regex(R"(\.(\d+)(?=\.|$))"), "[$1]");
   const std::string right = text.substr(equals + 1);
   // What begins like an array or an object is meant as one.
   const bool is_json = right.starts_with('[') || right.starts_with('{') || Json::accept(right);
@@ -107,7 +102,7 @@ void merge_patch(Json& json, const Json& patch) {
 }
 
 size_t element_index(const std::string& key, size_t size, const std::string& place) {
-  if (is_index(key) && std::stoul(key) < size) return std::stoul(key);
+  if (const auto index = parse_number<size_t>(key); index && *index < size) return *index;
   throw ConfigError(place + ": \"" + key + "\" is not an index of an array of " +
                     std::to_string(size));
 }
@@ -152,11 +147,12 @@ void read_value(std::string& out, const Json& json, const std::string& place) {
 void check_unknown_key(const std::string& place, const std::string& key, const Json& value,
                        const Json& written, const Json& tags, const std::vector<FieldDoc>& docs) {
   std::vector<std::string> known, chosen, owners;
+  std::string path;  // of the option, or of the first one of a struct
   for (const FieldDoc& doc : docs) {
-    if (!is_within(doc.path, key)) continue;
-    if (value.is_null() || value == Json::parse(doc.value)) return;
-    if (std::ranges::count(owners, doc.only) == 0) owners.push_back(doc.only);
+    if (path.empty() && is_within(doc.path, key)) path = doc.path;
+    if (doc.path == path) owners.push_back(doc.only);
   }
+  if (!owners.empty() && is_default(value, key, docs)) return;
   if (!owners.empty()) throw ConfigError(join(place, key) + ": requires " + joined(owners, " or "));
   std::string leaf = key;
   for (const Json* at = &value; at->is_object() && at->size() == 1; at = &at->front()) {

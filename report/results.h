@@ -42,7 +42,7 @@ class PerMetric {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     for (const MetricFacts& facts : kMetrics) {
-      visit(facts.key, self[facts.metric], facts.meaning);
+      visit(facts.key, self[facts.metric], std::is_same_v<T, double> ? facts.meaning : "evaluator");
     }
   }
   T& operator[](Metric metric) { return values_[static_cast<size_t>(metric)]; }

@@ -56,7 +56,7 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2550,
+    "base": 2546,
     "kernels": 6905,
     "kernels/cuda": 1800,
     "model": 6331,
@@ -64,11 +64,11 @@ BUDGETS = {
     "train": 4328,
     "eval": 6904,
     "report": 1874,
-    "app": 10056,
-    "tests": 18043,
+    "app": 10111,
+    "tests": 18109,
     "run": 200,
 }
-PYTHON_BUDGET = 11497  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11498  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

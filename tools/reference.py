@@ -39,15 +39,16 @@ its training) or from another file:
   number: `"eval": { "0": { "every": 500 } }`.
 - On the command line `--set PATH=VALUE` changes one option: `--set model.heads=8`,
   `--set eval.0.every=500` (the first evaluator; also `eval[0].every`),
-  `--set 'data.silver=["a.ptb"]'`. The order of different options does not matter. `translate`,
-  `parse`, `eval`, `attention`, `heads` and `bench search` accept the options of [search](#search)
-  and [runtime](#runtime) with or without the section: `--set beam=5`; so does `logprob`, which has
-  only `ensemble` and runtime.
+  `--set 'data.silver=["a.ptb"]'`. The order of different options does not matter, but for a list
+  and its elements, and for `null`. `translate`, `parse`, `eval`, `attention`, `heads` and `bench
+  search` accept the options of [search](#search) and [runtime](#runtime) with or without the
+  section: `--set beam=5`; so does `logprob`, which has only `ensemble` and runtime.
 - `"auto"` is a value that follows from others, such as `d_k` = d_model / heads.
 - Some options are discriminators, which determine the other valid options: `data.task`,
   `data.tokenizer`, `model.architecture`, the `kind` of a mixer, `train.schedule`, `train.optimizer`
-  and the `kind` of an evaluator. A patch that changes one removes the options that the new value
-  does not have; one that changes `model.architecture` resets all other options of `model`.
+  and the `kind` of an evaluator. A patch that changes one keeps the options that the new value has,
+  too, if they differ from the defaults of the old one; all others get the defaults of the new one.
+  One that changes `model.architecture` resets all other options of `model`.
 - An unknown key, a wrong type or an invalid choice is an error with its path and the nearest valid
   name.
 

@@ -58,7 +58,7 @@ void add_train_command(CLI::App& app, Context& context) {
   add_set(
       command, options->changes,
       "with --resume: change the rate, batches or clipping of the following updates, path=value; "
-      "recorded in run.json",
+      "recorded in metrics.jsonl",
       "--change");
   auto dry = std::make_shared<bool>(false);
   command

@@ -171,22 +171,29 @@ Experiment patched(Experiment experiment, const Json& patch, const std::string& 
   return experiment;
 }
 
-Json patch_of(const std::vector<Assignment>& assignments) {
-  Json patch = Json::object();
-  for (const Assignment& one : assignments) merge_patch(patch, nested(one.path, one.value));
+Json with_assignments(Json patch, const std::vector<Assignment>& assignments) {
+  for (const Assignment& one : assignments) {
+    try {
+      merge_patch(patch, nested(one.path, one.value));
+    } catch (const ConfigError& error) {
+      throw ConfigError("--set " + one.text + ": " + error.what());
+    }
+  }
   return patch;
 }
 
 Experiment resolve_experiment(const std::vector<Json>& patches, const std::string& name,
-                              const fs::path& folder, const std::vector<Assignment>& assignments) {
+                              const fs::path& folder, const std::vector<Assignment>& assignments,
+                              const Json& last) {
   Experiment experiment;
   for (const Json& patch : patches) read_with_base(experiment, patch, name, folder, 0);
-  return patched(std::move(experiment), patch_of(assignments), name, assignments);
+  return patched(std::move(experiment), with_assignments(last, assignments), name, assignments);
 }
 
 Experiment read_resolved(const Json& json, const std::string& name,
                          const std::vector<Assignment>& assignments) {
-  return patched(patched({}, json, name), patch_of(assignments), name, assignments);
+  return patched(patched({}, json, name), with_assignments(Json::object(), assignments), name,
+                 assignments);
 }
 
 Experiment load_description(const ModelDirectory& directory,
@@ -200,7 +207,8 @@ Experiment load_description(const ModelDirectory& directory,
                     "; restore the file (or remove an option of another version), or delete " +
                     directory.path().string() + " to retrain the run");
   }
-  return patched(std::move(described), patch_of(assignments), file.string(), assignments);
+  return patched(std::move(described), with_assignments(Json::object(), assignments), file.string(),
+                 assignments);
 }
 
 Json write_resolved(Experiment experiment) {

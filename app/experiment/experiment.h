@@ -129,10 +129,12 @@ Experiment load_experiment(const std::filesystem::path& file,
                            const std::vector<Assignment>& assignments = {});
 
 /// The same from patches, read in order. `name` is for messages; paths in "base" are relative to
-/// `folder`.
+/// `folder`. The assignments are merged into the `last` patch: its tags take effect before options,
+/// whoever sets them.
 Experiment resolve_experiment(const std::vector<Json>& patches, const std::string& name,
                               const std::filesystem::path& folder,
-                              const std::vector<Assignment>& assignments = {});
+                              const std::vector<Assignment>& assignments = {},
+                              const Json& last = Json::object());
 
 /// The path of the option with this name or path outside eval: "model.heads" for "heads"; "" if
 /// there is none.
@@ -143,8 +145,9 @@ std::string option_path(std::string_view name);
 Experiment patched(Experiment experiment, const Json& patch, const std::string& name,
                    const std::vector<Assignment>& assignments = {});
 
-/// All assignments as one patch: their order does not matter, but for those of the same option.
-Json patch_of(const std::vector<Assignment>& assignments);
+/// `patch` with all assignments. Their order does not matter, but for those of the same option, of
+/// a list and its elements, and of null. Throws ConfigError for one that cannot be merged.
+Json with_assignments(Json patch, const std::vector<Assignment>& assignments);
 
 /// All options with derived values filled in, to compare experiments: the widths of a Transformer's
 /// heads, and the whole search of each evaluator.

@@ -68,6 +68,18 @@ void collect_values(const Json& json, const std::string& place,
   }
 }
 
+// The defaults of its options, with derived values filled in, as in write_resolved.
+Json resolved_defaults(Experiment experiment) {
+  Json usual = write_defaults(experiment);
+  if (auto* model = std::get_if<TransformerConfig>(&experiment.model.options)) {
+    model->d_k = model->d_v = std::nullopt;
+    usual["model"]["d_k"] = model->key_width();
+    usual["model"]["d_v"] = model->value_width();
+  }
+  for (Json& one : usual["eval"]) one["search"] = write_config(experiment.search);
+  return usual;
+}
+
 }  // namespace
 
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now) {
@@ -170,7 +182,7 @@ std::vector<std::string> row_conflicts(const RunDirectory& run, Experiment row,
 
 std::vector<std::string> changed_paths(const Experiment& before, const Experiment& after) {
   std::vector<std::string> out;
-  collect(write_resolved(before), write_resolved(after), write_defaults(after), "", out);
+  collect(write_resolved(before), write_resolved(after), resolved_defaults(after), "", out);
   return out;
 }
 

@@ -1,3 +1,4 @@
+// Declared in training_run.h.
 #include <iostream>
 
 #include "app/experiment/checkpoint.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <iostream>
 
@@ -30,6 +31,15 @@ VocabularySizes sizes_of(const DataConfig& data, const DataConfig& measured,
                     data.vocab_size == measured.vocab_size;
   if (!same) return {data.vocab_size, data.vocab_size};
   return {base.source_vocabulary, base.target_vocabulary, base.source_features};
+}
+
+// Waits for the process; a stop signal kills it, since it has nothing to save.
+ProcessEnd wait_or_kill(pid_t process) {
+  ProcessEnd end;
+  while (wait_for_process(1.0, end) != process) {
+    if (stop_requested()) ::kill(process, SIGKILL);
+  }
+  return end;
 }
 
 // The paper rounds parameters to millions.
@@ -138,26 +148,29 @@ const PlannedRow& first_selected(const SweepPlan& plan) {
 StepBenchmark measure_first_row(const SweepPlan& plan, const SweepMachine& machine,
                                 double seconds) {
   const ScratchDirectory scratch("attn-dry-run");  // for config and encoded text
-  const fs::path config = scratch.path() / "config.json";
+  const fs::path config = scratch.path() / "config.json", output = scratch.path() / "output";
   const PlannedRow& row = first_selected(plan);
   Experiment experiment = row.experiment;
   experiment.data.cache = (scratch.path() / "cache").string();
   write_file_atomically(config, write_config(experiment).dump());
   const int64_t threads = std::max<int64_t>(machine.cores / std::max<int64_t>(machine.jobs, 1), 1);
-  std::string command = shell_quoted(program_path().string()) + " --device " + machine.device;
-  command += " --threads " + std::to_string(threads) + " bench step --json --seconds " +
-             std::to_string(seconds) + " --vocabulary " +
-             std::to_string(plan.file.paper_vocabulary) + " " + shell_quoted(config.string());
   const ProgressLine progress({.what = "measuring " + row.name, .unit = ""});
-  const auto [exit_code, text] = output_of(command);
+  const ProcessEnd end = wait_or_kill(
+      start_process({.arguments = {program_path().string(), "--device", machine.device, "--threads",
+                                   std::to_string(threads), "bench", "step", config.string(),
+                                   "--json", "--seconds", std::to_string(seconds), "--vocabulary",
+                                   std::to_string(plan.file.paper_vocabulary)},
+                     .environment = {},
+                     .output = output}));
   if (stop_requested()) return {};
+  const std::string text = read_file(output);
   const size_t begin = text.find('{');
-  if (exit_code != 0 || begin == std::string::npos) {
-    throw DataError("row " + row.name + " was not measured: exit code " +
-                    std::to_string(exit_code) + ": " + text);
+  if (end.exit_code != 0 || begin == std::string::npos) {
+    throw DataError("row " + row.name + " was not measured: " + describe(end) + ": " +
+                    text.substr(0, text.find_last_not_of('\n') + 1));
   }
   StepBenchmark result;
-  read_config(result, parse_json(text.substr(begin), command));
+  read_config(result, parse_json(text.substr(begin), "bench step"));
   return result;
 }
 

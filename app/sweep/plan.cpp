@@ -30,13 +30,11 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
   Json own = row.row.set;
   try {
     merge_patch(own, row.values);
-    merge_patch(own, patch_of(request.assignments));
   } catch (const ConfigError& error) {
     throw ConfigError(place_of(request, row) + ": " + error.what());
   }
-  const std::vector<Json> patches = {Json{{"base", base}}, file.set, Json{{"base", row.row.patch}},
-                                     own};
-  return resolve_experiment(patches, place_of(request, row), folder, request.assignments);
+  const std::vector<Json> patches = {Json{{"base", base}}, file.set, Json{{"base", row.row.patch}}};
+  return resolve_experiment(patches, place_of(request, row), folder, request.assignments, own);
 }
 
 // Throws ConfigError if --set would give all rows of a grid, which are named by its values, one

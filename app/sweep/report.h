@@ -28,7 +28,8 @@ class RunReader {
   void note_tests();
 
  private:
-  int64_t read_curves(const std::filesystem::path& run, const Experiment& row, RunRecord& record);
+  int64_t read_curves(const std::filesystem::path& run, const Experiment& own,
+                      const Experiment& row, RunRecord& record);
   void read_scores(const std::filesystem::path& run, const Experiment& experiment,
                    const RunResult& result, RunRecord& record);
   void read_sentences(const std::filesystem::path& run, const DataConfig& data,

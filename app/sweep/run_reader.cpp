@@ -93,7 +93,7 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
   RunRecord record;
   record.name = name;
   record.seed = own.seed;
-  const int64_t logged = read_curves(run, row, record);
+  const int64_t logged = read_curves(run, own, row, record);
   const auto result = finished_result(run, row.train);
   if (result && result->end == RunEnd::diverged) {
     record.state = RunState::failed;
@@ -133,8 +133,10 @@ void RunReader::note_tests() {
 }
 
 // The losses and the learning curves; returns the largest step in the metrics.
-int64_t RunReader::read_curves(const fs::path& run, const Experiment& row, RunRecord& record) {
+int64_t RunReader::read_curves(const fs::path& run, const Experiment& own, const Experiment& row,
+                               RunRecord& record) {
   int64_t step = 0;
+  std::map<std::string, std::map<int64_t, std::string>> changes;  // by option and step
   for (const Json& line : read_metrics(run)) {
     const std::string kind = line.value("kind", ""), evaluator = line.value("name", "");
     const int64_t at = step_of(line);
@@ -146,12 +148,7 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& row, RunRe
       continue;
     }
     if (kind == "change") {  // again by each resume from this step
-      const std::string change = line.value("option", "") + " " +
-                                 line.value("after", Json()).dump() + " from step " +
-                                 std::to_string(at);
-      if (record.changes.find(change) == std::string::npos) {
-        record.changes += (record.changes.empty() ? "" : ", ") + change;
-      }
+      changes[line.value("option", "")][at] = line.value("after", Json()).dump();
     }
     if (kind == "eval" && ppl && evaluator == out_.evaluators[Metric::loss]) {
       record.losses.push_back(*ppl);
@@ -167,6 +164,15 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& row, RunRe
     for (const auto& [key, value] : line.items()) {
       if (key == "step" || key == "eval_seconds" || !value.is_number()) continue;
       record.curve.push_back({at, evaluator, weights, key, value.get<double>()});
+    }
+  }
+  auto values = values_by_path(write_resolved(own));
+  for (auto& [option, steps] : changes) {
+    // The run was killed before an update, and resumed without the change.
+    if (steps.rbegin()->second != values[option]) steps.erase(steps.rbegin()->first);
+    for (const auto& [at, value] : steps) {
+      record.changes += (record.changes.empty() ? "" : ", ") + option + " " + value +
+                        " from step " + std::to_string(at);
     }
   }
   return step;

@@ -214,7 +214,7 @@ class Sweep {
     slot->process = 0;
     try {
       note_end(*slot, end);
-    } catch (const std::exception& error) {  // a damaged result.json, or it cannot be collected
+    } catch (const std::exception& error) {  // a damaged result.json
       fail(slot->run, error.what());
     }
   }
@@ -224,8 +224,12 @@ class Sweep {
     const auto result = finished_result(run.directory, run.experiment.train);
     if (end.exit_code == 0 && result) {
       log(run.name + ": finished  " + results_text(plan_, *result));
-      collect_run(plan_, run);
-      ++end_.finished;
+      try {
+        collect_run(plan_, run);
+        ++end_.finished;
+      } catch (const std::exception& error) {
+        fail(slot.run, std::string("not collected: ") + error.what());
+      }
     } else if (slot.mps && !end_.interrupted && !was_stopped(end) && !result &&
                !is_own_error(end)) {
       // The end of the server, or a fault of one run, ends all runs of a GPU.

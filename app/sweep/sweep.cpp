@@ -289,7 +289,13 @@ int sweep(const SweepRequest& request, const Context& context) {
     const int code = has_unfinished(*trials) ? train_plan(*trials, request, context, true) : 0;
     inspect_runs(*trials);
     if (has_unfinished(*trials)) return code;  // a trial that diverged has finished
-    for (const PlannedRun& run : trials->runs) collect_run(*trials, run);
+    for (const PlannedRun& run : trials->runs) {
+      try {
+        collect_run(*trials, run);
+      } catch (const std::exception& error) {  // the rows are trained all the same
+        std::cerr << run.name << ": not collected: " << error.what() << "\n";
+      }
+    }
     choose_settings(plan, *trials);
     for (const std::string& note : plan.tuning) std::cerr << note << "\n";
   }

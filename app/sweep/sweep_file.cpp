@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
 #include "base/check.h"
 #include "base/edit_distance.h"
@@ -40,6 +41,8 @@ void validate_row(const SweepRow& row, const std::string& place) {
     require(path != "seed", place + ".grid.seed", values.dump(), "belongs in \"seeds\"");
     require(values.is_array() && !values.empty(), place + ".grid." + path, values.dump(),
             "must be an array of at least one value");
+    require(!values_by_path(row.set).contains(path), place + ".grid." + path, values.dump(),
+            "\"set\" also sets it; keep one of them");
   }
 }
 

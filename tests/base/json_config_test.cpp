@@ -127,6 +127,18 @@ struct Figure {
   bool operator==(const Figure&) const = default;
 };
 
+// One alternative has a union.
+struct Cell {
+  static constexpr std::array kTags = {"shape"};
+  Shape shape = Shape::disc;
+  Score score;
+  template <class Self, class Visit>
+  static void fields(Self& self, Visit&& visit) {
+    visit("shape", self.shape, "which cell");
+    if (self.shape == Shape::box) visit("score", self.score, "of the box");
+  }
+};
+
 struct Tagged {
   Figure figure;
   std::vector<Score> scores;
@@ -231,8 +243,12 @@ TEST_CASE("--set changes options in objects and arrays, by index or dot, and acc
     read_config(config, nested(one.path, one.value));
   };
   CHECK_THROWS_WITH(set("norm.x=1"), contains("norm: expected a string, got {\"x\":1}"));
-  for (const char* wrong : {"list[2].rate=7", "list.x.rate=7", "list[-1].rate=7"}) {
+  for (const char* wrong : {"list[2].rate=7", "list.x.rate=7", "list.-1.rate=7"}) {
     CHECK_THROWS_WITH(set(wrong), contains("list: ") && contains("of an array of 2"));
+  }
+  for (const char* wrong : {"list[]=7", "list[0.rate=7", "in]ner.rate=7", "]={}", "list[-1].rate=7",
+                            "list[0]rate=7", "inner..rate=7"}) {
+    CHECK_THROWS_WITH(set(wrong), contains(": not a path: expected names and indices"));
   }
   const auto path_of = [](const std::string& path) { return Assignment(path + "=7").path; };
   CHECK(path_of("list.1.rate") == "list[1].rate");
@@ -313,6 +329,15 @@ TEST_CASE("an option of another alternative may stand there with its default") {
   CHECK(read_tagged(R"({"scores": [{"beam": 4, "lowercase": false}]})") ==
         read_tagged(R"({"scores": [{}]})"));
   CHECK(read_tagged(R"({"figure": {"width": 2, "radius": null}})") == Tagged{});
+  const auto read_cell = [](const char* text) {
+    Cell cell;
+    read_config(cell, json(text));
+    return cell.shape;
+  };
+  const char* box = R"({"score": {"kind": "loss", "beam": 4, "width": 1}})";
+  CHECK(read_cell(box) == Shape::disc);
+  CHECK_THROWS_WITH(read_cell(R"({"score": {"kind": "loss", "beam": 5}})"),
+                    "score: requires shape box");
 }
 
 TEST_CASE("a patch that changes a tag keeps the options that both alternatives have") {

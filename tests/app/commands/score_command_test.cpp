@@ -155,6 +155,8 @@ TEST_CASE("errors of files that cannot be scored have file and line") {
                     contains("empty: empty file; nothing to score"));
   CHECK_THROWS_WITH(run_score({"bleu", two, absent}), contains("absent"));
   CHECK_THROWS_AS(run_score({"bleu", two, two, "--smooth-value", "1"}), ConfigError);
+  CHECK_THROWS_AS(run_score({"bleu", two, two, "--smooth", "floor", "--smooth-value", "-1"}),
+                  ConfigError);
   CHECK_THROWS_WITH(run_score({"chrf", two, two, "--char-order", "0"}), contains("char_order: 0"));
 }
 

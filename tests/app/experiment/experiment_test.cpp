@@ -237,6 +237,8 @@ TEST_CASE("an error in an assigned option names --set, any other error the confi
                           contains("did you mean every?"));
   }
   CHECK(resolve(config, {"eval[0].every=7"}).eval[0].every == 7);
+  CHECK_THROWS_WITH(resolve("{}", {"model=null", "model.heads=4"}),
+                    Catch::Matchers::StartsWith("--set model.heads=4: model: null: resets"));
 }
 
 TEST_CASE("the order of assignments of a tag and of its options does not matter") {

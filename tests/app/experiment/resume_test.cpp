@@ -1,5 +1,6 @@
 #include "app/experiment/resume.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -120,6 +121,17 @@ TEST_CASE("what is derived differs if its value does") {
   CHECK(changed_paths(before, with_options({"eval.0.search.beam=4"})).empty());
   CHECK(changed_paths(before, with_options({"eval.0.search.beam=2"})) ==
         Paths{"eval[0].search.beam"});
+}
+
+TEST_CASE("derived values that only one of two configs has differ unless they are defaults") {
+  const auto recurrent = with_options({"model.architecture=recurrent", "eval.0.kind=loss"});
+  const auto lists = [&](const std::vector<std::string>& options, const std::string& path) {
+    return std::ranges::count(changed_paths(recurrent, with_options(options)), path) > 0;
+  };
+  CHECK_FALSE(lists({"model.heads=4"}, "model.d_k"));
+  CHECK(lists({"model.d_k=32"}, "model.d_k"));
+  CHECK_FALSE(lists({"search.beam=2"}, "eval[0].search"));
+  CHECK(lists({"eval.0.search.beam=2"}, "eval[0].search"));
 }
 
 TEST_CASE("values by path include arrays and their elements, but not objects") {

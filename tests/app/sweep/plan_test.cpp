@@ -82,6 +82,14 @@ TEST_CASE("--set cannot remove what rows set, or their grids vary") {
   CHECK_THROWS_WITH(sweeps.plan(heads, request),
                     contains("row h: model.heads: requires architecture transformer"));
   CHECK_NOTHROW(sweeps.plan(heads, {.assignments = {Assignment("model.heads=2")}}));
+  const auto recurrent =
+      sweeps.rows(R"({"name": "r", "set": {"model": {"architecture": "recurrent"}}})");
+  CHECK_THROWS_WITH(sweeps.plan(recurrent, {.assignments = {Assignment("model.heads=4")}}),
+                    Catch::Matchers::StartsWith("--set model.heads: requires architecture"));
+  CHECK_THROWS_WITH(
+      sweeps.plan(sweeps.rows(R"({"name": "g", "set": {"model": {"heads": 4}},
+                                   "grid": {"model.heads": [1, 2]}})")),
+      contains(R"(rows[1].grid.model.heads: [1,2]: "set" also sets it; keep one of them)"));
 }
 
 TEST_CASE("rows are patches on the base and what the sweep sets; the first is compared with") {

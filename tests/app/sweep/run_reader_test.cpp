@@ -1,6 +1,7 @@
 #include "app/sweep/report.h"
 
 #include "tests/support/catch.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace attn;
 
@@ -107,6 +108,22 @@ TEST_CASE("rows as read and rows of different commits are named") {
         std::vector<std::string>{
             "B, C ran as read, without the fast paths of edited formulas: attention, norm",
             "rows were trained by different commits of attn (a: base, C; b+changes: B, C)"});
+}
+
+TEST_CASE("of the changes at a step the last one counts, none that the config does not have") {
+  const testing::TemporaryDirectory run;
+  const auto change = [](int step, const std::string& option, const std::string& after) {
+    return R"({"kind":"change","step":)" + std::to_string(step) + R"(,"option":")" + option +
+           R"(","after":)" + after + "}\n";
+  };
+  const std::string clip = "train.clip_norm", batch = "data.batch_tokens";
+  run.write("metrics.jsonl", change(10, clip, "3.0") + change(20, clip, "1.0") +
+                                 change(20, batch, "7") + change(20, clip, "2.0"));
+  Experiment own;  // resumed at step 20 without the change of batches
+  own.train.clip_norm = 2;
+  SweepResults results;
+  CHECK(RunReader(results).read(run.path(), "run", own, own).changes ==
+        "train.clip_norm 3.0 from step 10, train.clip_norm 2.0 from step 20");
 }
 
 TEST_CASE("runs that are omitted do not decide which text a row has") {
