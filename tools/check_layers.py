@@ -65,7 +65,7 @@ BUDGETS = {
     "eval": 6904,
     "report": 1874,
     "app": 10111,
-    "tests": 18109,
+    "tests": 18113,
     "run": 200,
 }
 PYTHON_BUDGET = 11498  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
