@@ -765,7 +765,7 @@ class EndToEnd(ProgramTest):
         trace = self.attn("bench", "step", "small.json", "--seconds", "0.1", "--trace").stderr
         rows = [re.fullmatch(r" *([\d.]+) +([\d.]+) % +([\d.]+)  (\S.*)", row) for row in trace.splitlines()[2:]]
         self.assertEqual([row[3] for row in rows if row[4] == "aten::_fused_adamw_"], ["1.0"], trace)
-        self.assertAlmostEqual(sum(float(row[2]) for row in rows), 100, delta=3, msg=trace)
+        self.assertAlmostEqual(sum(float(row[2]) for row in rows), 100, delta=10, msg=trace)  # without the smallest
         one = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--set", "data.cache=cache",
                                    "--batch-tokens", "256").stdout)
         self.assertLess(one["memory"], 2 * step["memory"])
