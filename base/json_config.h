@@ -295,10 +295,8 @@ std::vector<FieldDoc> explain_chosen(const T& config, const std::string& place) 
       append(explain_struct(field, path));
     } else {
       docs.push_back({path, type_word<Field>(), write_any(field).dump(), meaning});
-      if constexpr (IsVector<Field>::value) {
-        if constexpr (Struct<typename Field::value_type>) {
-          append(explain_struct(typename Field::value_type{}, path + "[]"));
-        }
+      if constexpr (HasStructs<Field>) {
+        append(explain_struct(typename Field::value_type{}, path + "[]"));
       }
     }
   });
