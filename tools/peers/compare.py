@@ -8,15 +8,6 @@
 Each command prints one JSON object, or a list of one. On a shared machine only the ratios are meaningful. --record
 results/speed/NAME.json keeps the rates of all rounds, from which tools/recompute computes the row NAME of a page.
 
-    attn sweep experiments/multi30k/table3.json --run runs/rates --slurm --no-submit   # writes the rows' configs
-    python3 tools/peers/compare.py --jobs 2 --rounds 2 \\
-        attn="attn --threads 1 bench step {config} --vocabulary 4000 --json --seconds 2" \\
-        torch="python3 tools/peers/pytorch_step.py --config {config} --vocabulary 4000 --threads 1 --seconds 2" \\
-        -- runs/rates/submitted/*/*/seed-1.json
-
-With configs after --, the table has a row for each, whose rate is the sum over --jobs processes at once, and as the last
-one the whole sweep, in which every row trains on as many tokens.
-
     python3 tools/peers/compare.py --sweep runs/today --rounds 3 attn="attn --threads 1 bench step {config} --json"
 
 With --sweep, one command, the rows of that sweep (or --rows A,B): each as a multiple of the first row, which is measured
@@ -31,23 +22,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from statistics import harmonic_mean, median
+from statistics import median
 
 
-def values_of(command, jobs=1):
-    """The values that each of `jobs` processes at once prints."""
-    words = shlex.split(command)
-    running = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(jobs)]
-    found = []
-    for process in running:
-        out, errors = process.communicate()
-        if process.returncode != 0:
-            sys.exit(f"{command}: exit code {process.returncode}\n{errors[-2000:]}")
-        values = json.loads(out)
-        if isinstance(values, list) and len(values) != 1:
-            sys.exit(f"{command}: {len(values)} results; ask for one (--at-once N)")
-        found.append(values[0] if isinstance(values, list) else values)
-    return found
+def values_of(command):
+    done = subprocess.run(shlex.split(command), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{command}: exit code {done.returncode}\n{done.stderr[-2000:]}")
+    values = json.loads(done.stdout)
+    if isinstance(values, list) and len(values) != 1:
+        sys.exit(f"{command}: {len(values)} results; ask for one (--at-once N)")
+    return values[0] if isinstance(values, list) else values
 
 
 def table(head, rows):
@@ -66,7 +51,7 @@ def compare(commands, key, rounds, record):
     seen = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
-            seen[name] += values_of(command)
+            seen[name].append(values_of(command))
             print(f"{name}: {seen[name][-1][key]:.5g}", file=sys.stderr, flush=True)
     rates = {name: [values[key] for values in found] for name, found in seen.items()}
     if record:
@@ -83,28 +68,8 @@ def compare(commands, key, rounds, record):
     table(("", f"{key} (median of {rounds})", "lowest to highest", f"{first} is faster by", "memory, GB"), rows)
 
 
-def compare_configs(commands, key, rounds, jobs, configs):
-    measured = {name: {config: [] for config in configs} for name in commands}
-    for _ in range(rounds):
-        for config in configs:
-            for name, command in commands.items():
-                values = values_of(command.replace("{config}", shlex.quote(str(config))), jobs)
-                measured[name][config].append(sum(value[key] for value in values))
-                print(f"{config.parent.name} {name}: {measured[name][config][-1]:,.0f}", file=sys.stderr, flush=True)
-    rates = {name: [median(of_row) for of_row in measured[name].values()] for name in commands}
-    for values in rates.values():
-        values.append(harmonic_mean(values))
-    first, *others = rates.values()
-    table(("row", *rates, *(f"{next(iter(rates))} / {name}" for name in [*rates][1:])),
-          [(row, *(f"{values[i]:,.0f}" for values in rates.values()), *(f"{first[i] / other[i]:.2f}" for other in others))
-           for i, row in enumerate([*(config.parent.name for config in configs), "sweep"])])
-
-
 def compare_rows(command, key, rounds, sweep, only):
-    try:
-        rows = json.loads((sweep / "sweep.json").read_text(encoding="utf8"))["rows"]
-    except OSError as error:
-        sys.exit(f"{sweep}: not a sweep directory ({error.strerror})")
+    rows = json.loads((sweep / "sweep.json").read_text(encoding="utf8"))["rows"]
     if unknown := set(only) - {row["name"] for row in rows}:
         sys.exit(f"--rows {','.join(sorted(unknown))}: not a row of {sweep}")
     rows = [row for row in rows if not only or row is rows[0] or row["name"] in only]
@@ -113,7 +78,7 @@ def compare_rows(command, key, rounds, sweep, only):
         def rate(row):
             path = pathlib.Path(folder) / f"{row['name']}.json"
             path.write_text(json.dumps(row["config"]), encoding="utf8")
-            values = values_of(command.replace("{config}", str(path)))[0]
+            values = values_of(command.replace("{config}", str(path)))
             flops[row["name"]] = values["flops_per_second"] / values[key]
             seen[row["name"]].append(values[key])
             return values[key]
@@ -133,25 +98,19 @@ def compare_rows(command, key, rounds, sweep, only):
 
 
 def main():
-    arguments = sys.argv[1:]
-    cut = arguments.index("--") if "--" in arguments else len(arguments)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--key", default="tokens_per_second", help="JSON key of the value to compare; higher is better")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--record", type=pathlib.Path, metavar="FILE", help="writes the rates of all rounds, as JSON")
-    parser.add_argument("--jobs", type=int, default=1, help="processes at once, with configs")
     parser.add_argument("--sweep", type=pathlib.Path, help="sweep directory, with sweep.json")
     parser.add_argument("--rows", default="", metavar="A,B", help="rows of the sweep (default: all)")
     parser.add_argument("commands", nargs="+", metavar="NAME=COMMAND")
-    options = parser.parse_args(arguments[:cut])
-    commands, configs = dict(command.split("=", 1) for command in options.commands), arguments[cut + 1:]
-    rows = options.rows.split(",") if options.rows else []
+    options = parser.parse_args()
+    commands = dict(command.split("=", 1) for command in options.commands)
     if options.sweep and len(commands) != 1:
         parser.error("--sweep: give one command")
     if options.sweep:
-        compare_rows(*commands.values(), options.key, options.rounds, options.sweep, rows)
-    elif configs:
-        compare_configs(commands, options.key, options.rounds, options.jobs, [pathlib.Path(path) for path in configs])
+        compare_rows(*commands.values(), options.key, options.rounds, options.sweep, options.rows.split(",") if options.rows else [])
     else:
         compare(commands, options.key, options.rounds, options.record)
 
