@@ -61,14 +61,14 @@ BUDGETS = {
     "kernels/cuda": 1800,
     "model": 6331,
     "data": 6079,
-    "train": 4328,
+    "train": 4341,
     "eval": 6904,
     "report": 1874,
-    "app": 10111,
-    "tests": 18113,
+    "app": 10116,
+    "tests": 18117,
     "run": 200,
 }
-PYTHON_BUDGET = 11498  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
+PYTHON_BUDGET = 11500  # tools and tests; pages of reports, exports, the models in PyTorch (700) and treebanks
 GENERATED = "Written by tools/"  # at the head of files that a script writes
 
 # Libraries that only some files may include, since everything else should compile and be read without them.

@@ -102,6 +102,9 @@ int run_together(std::unique_ptr<Communicator> world, Context context,
     context.device = own_device(context.device, share);
     if (have_nccl(*world, context.device, share)) {
       world = with_nccl(std::move(world), context.device);
+    } else if (context.device.is_cuda()) {  // as where srun shows each process its own GPU alone
+      std::cerr << "gradients go through the host: without NCCL, or " << share.local_processes
+                << " processes here see " << torch::cuda::device_count() << " GPUs\n";
     }
     if (!context.threads) {
       const std::vector<int64_t> threads = gather(*world, share.threads());

@@ -119,6 +119,8 @@ std::string slurm_script(const SweepPlan& plan, const std::string& device,
   directive(out, "ntasks", slurm.tasks);
   directive(out, "nodes", slurm.nodes);
   directive(out, "gpus-per-task", slurm.gpus_per_task);
+  // NCCL is used where processes see each other's GPUs; Slurm would show each its own alone.
+  if (slurm.gpus_per_task > 0) directive(out, "gpu-bind", "none");
   directive(out, "chdir", fs::current_path().string());
   const std::string folder = fs::absolute(plan.directory).string();
   out << "#SBATCH --output=\"" << folder

@@ -30,8 +30,11 @@ class CudaGraph : public Graph {
   at::cuda::CUDAGraph graph;
 };
 
-std::unique_ptr<Graph> capture(const std::function<void()>& work) {
-  static const auto pool = at::cuda::graph_pool_handle();
+// `pool`: the memory of all graphs of one trainer. Once its last graph is gone, LibTorch refuses to
+// capture into it.
+std::unique_ptr<Graph> capture(c10::MempoolId_t pool, const std::function<void()>& work) {
+  // The pool cannot take what the cache holds, nor free it during a capture.
+  c10::cuda::CUDACachingAllocator::emptyCache();
   auto captured = std::make_unique<CudaGraph>();
   // Backward runs on a thread of autograd, whose launches are captured by their stream.
   captured->graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
@@ -51,6 +54,7 @@ std::unique_ptr<Graph> capture(const std::function<void()>& work) {
       c10::cuda::CUDACachingAllocator::endAllocateToPool(c10::cuda::current_device(), pool);
     } catch (const c10::Error&) {  // capture_end() did
     }
+    c10::cuda::CUDACachingAllocator::releasePool(c10::cuda::current_device(), pool);
     throw;
   }
 }
@@ -61,7 +65,11 @@ std::unique_ptr<Graph> capture(const std::function<void()>& work) {
 
 Capture cuda_capture(torch::Device device) {
 #ifdef ATTN_CUDA_GRAPHS
-  if (device.is_cuda()) return capture;
+  if (device.is_cuda()) {
+    return [pool = at::cuda::graph_pool_handle()](const std::function<void()>& work) {
+      return capture(pool, work);
+    };
+  }
 #endif
   return {};
 }
@@ -89,7 +97,10 @@ SideStream::SideStream(torch::Device device) {
 SideStream::~SideStream() {
   if (!before_) return;
   const c10::impl::VirtualGuardImpl guard(before_->device_type());
-  order(guard.exchangeStream(*before_), *before_);
+  try {
+    order(guard.exchangeStream(*before_), *before_);
+  } catch (const c10::Error&) {  // after a failed kernel all calls fail; its error is under way
+  }
 }
 
 }  // namespace attn

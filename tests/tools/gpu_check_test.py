@@ -94,6 +94,7 @@ class GpuCheck(unittest.TestCase):
         self.assertIn(f"| tiny: attn, fp32 | {rate:,.0f} | {ratio:.2f} × |", (self.folder / "README.md").read_text())
         self.assertRegex(recompute(self.path), r"\Aequal +results/gpu/card/README.md")
         self.assertEqual(self.on_cpu(self.program.parents[1]).stderr.count(" in an earlier call"), 4)
+        self.assertRegex("\n".join(steps["trace-tiny"]["trace"]), r"(?i)softmax|attention|linear|mm")  # by operator
         rounds[0]["tokens_per_second"] *= 3
         (self.folder / "speed-tiny.json").write_text(json.dumps(steps["speed-tiny"]))
         self.assertRegex(recompute(self.path), r"\Adiffers +results/gpu/card/README.md")

@@ -30,8 +30,8 @@ class Failed(Exception):
         self.output = output
 
 
-def call(command, limit, stdin="", **options):
-    """The stdout of a command. Failed if it fails or takes more than `limit` seconds; that ends its children, too."""
+def call(command, limit, stdin="", of=0, **options):
+    """The stdout of a command, or (1) its stderr. Failed if it fails or takes more than `limit` seconds; that ends its children, too."""
     command = [str(word) for word in command]
     # Files, not pipes: a child that outlives the command would keep a pipe open.
     with contextlib.ExitStack() as stack:
@@ -56,7 +56,7 @@ def call(command, limit, stdin="", **options):
             texts.append(file.read().decode(errors="replace"))
     if why:
         raise Failed(why, f"$ {' '.join(command)}\n" + "".join(texts))
-    return texts[0]
+    return texts[of]
 
 
 class Server:

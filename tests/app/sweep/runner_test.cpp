@@ -139,8 +139,8 @@ TEST_CASE("the batch script requests what the file says, quoted for the shell") 
   // Several tasks are started by srun, or by mpirun where srun has no PMIx.
   const std::string several = script(R"({"tasks": 4, "nodes": 2, "gpus_per_task": 1})");
   for (const char* part :
-       {"#SBATCH --ntasks=4\n", "#SBATCH --nodes=2\n", "#SBATCH --gpus-per-task=1\n", "\ntasks=4\n",
-        "srun --mpi=pmix", "mpirun -np \"$tasks\""}) {
+       {"#SBATCH --ntasks=4\n", "#SBATCH --nodes=2\n", "#SBATCH --gpus-per-task=1\n",
+        "#SBATCH --gpu-bind=none\n", "\ntasks=4\n", "srun --mpi=pmix", "mpirun -np \"$tasks\""}) {
     CHECK_THAT(several, contains(part));
   }
   // sbatch splits its lines at spaces.
