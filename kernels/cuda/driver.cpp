@@ -9,8 +9,9 @@ namespace attn::cuda {
 namespace {
 
 constexpr int kMajorAttribute = 75, kMinorAttribute = 76;  // of the compute capability
+constexpr int kNotFound = 500;                             // CUDA_ERROR_NOT_FOUND
 
-// The kernels of a cubin, an ELF file in whose table of names the code of NAME is ".text.NAME".
+// The functions of a cubin, an ELF file in whose table of names the code of NAME is ".text.NAME".
 std::vector<std::string> functions_of(std::string_view cubin) {
   constexpr std::string_view kSection = ".text.";
   std::vector<std::string> names;
@@ -70,7 +71,9 @@ void* Driver::load(const std::string& cubin) const {
 
 Driver::Function Driver::function(void* module, const std::string& name) const {
   Function found = nullptr;
-  check(get_function_(&found, module, name.c_str()), name);
+  const int result = get_function_(&found, module, name.c_str());
+  if (result == kNotFound) return nullptr;
+  check(result, name);
   return found;
 }
 
@@ -92,7 +95,8 @@ GpuLauncher::GpuLauncher(const Driver& driver, const Nvrtc& nvrtc, int device,
     const std::string cubin = cubin_of(nvrtc, source, architecture, cubin_folder);
     void* module = driver.load(cubin);
     for (const std::string& name : functions_of(cubin)) {
-      functions_.emplace(name, driver.function(module, name));
+      const auto kernel = driver.function(module, name);
+      if (kernel != nullptr) functions_.emplace(name, kernel);
     }
   }
 }

@@ -24,7 +24,7 @@ class Driver {
   void enter(int device) const;
   /// Loads a cubin into this thread's context, for the life of the process.
   void* load(const std::string& cubin) const;
-  /// Throws CudaError if the module has no such function.
+  /// Null if the module has no kernel of this name, as of a function that one calls.
   Function function(void* module, const std::string& name) const;
   void launch(Function function, const Launch& launch, void* stream) const;
 
