@@ -63,7 +63,6 @@ int run(int argc, char** argv) {
   add_score_command(app);
   add_agree_command(app);
   add_fuse_command(app);
-  add_recombine_command(app);
   add_average_command(app);
   add_attention_command(app, context);
   add_heads_command(app, context);

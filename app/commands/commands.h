@@ -25,7 +25,6 @@ void add_score_command(CLI::App& app);
 void add_score_parse_command(CLI::App& score);  ///< of `score`
 void add_agree_command(CLI::App& app);
 void add_fuse_command(CLI::App& app);
-void add_recombine_command(CLI::App& app);
 void add_average_command(CLI::App& app);
 void add_attention_command(CLI::App& app, const Context& context);
 void add_heads_command(CLI::App& app, const Context& context);
