@@ -30,7 +30,7 @@ constexpr double kRoundings = 8.0, kFp32Rounding = 0x1p-20, kBf16Rounding = 0x1p
 constexpr double kUsualLogProb = 100.0;
 constexpr int64_t kSearchSteps = 33;  // past a block of 32 keys
 constexpr uint64_t kSeed = 20170612;
-constexpr uint64_t kTrials = 3;  // sets of pairs; in a small model, one ReLU at 0 may fail one
+constexpr uint64_t kTrials = 3;  // sets of pairs: a ReLU at 0 but for rounding may fail one
 
 struct Pairs {
   TokenSequences source, target;
