@@ -32,6 +32,9 @@ class EndToEnd(ProgramTest):
         super().setUpClass()
         cls.attn("generate", "corpus", "--train", "1500", "--valid", "50", "--test", "30")
         cls.write("small.json", CONFIG)
+        for name, count in (("long", 20000), ("huge", 1000000)):
+            cls.write(f"corpus/{name}.en", "the old woman sees the dog .\n" * count)
+            cls.write(f"corpus/{name}.de", "die alte frau sieht den hund .\n" * count)
 
     def weights(self, run):
         last = sorted((self.path / run / "checkpoints").glob("step-*"))[-1]
@@ -174,9 +177,6 @@ class EndToEnd(ProgramTest):
         self.assertTrue(any("metrics.jsonl" in line for line in lines[scored:result]), lines[scored:result])
 
     def test_a_signal_ends_preparation_and_evaluation_at_once(self):
-        for name, count in (("long", 20000), ("huge", 1000000)):
-            self.write(f"corpus/{name}.en", "the old woman sees the dog .\n" * count)
-            self.write(f"corpus/{name}.de", "die alte frau sieht den hund .\n" * count)
         process = self.start("train", "small.json", "--run", "slow", "--set", "eval.1.data=corpus/long", "eval.1.search.beam=8", "train.steps=2")
         self.wait_for("the signal", process, "slow/checkpoints/step-00000002")
         time.sleep(0.3)
@@ -199,10 +199,10 @@ class EndToEnd(ProgramTest):
 
     def test_an_evaluation_that_is_terminated_leaves_no_temporary_files(self):
         self.whole_run()
-        temporary = self.path / "temporary"
-        temporary.mkdir()
+        (temporary := self.path / "temporary").mkdir()
+        environment = {**os.environ, "TMPDIR": str(temporary)}
         for threads in (1, 2):  # LibTorch's threads may get the signal as well
-            process = self.start("eval", "whole", threads=threads, env={**os.environ, "TMPDIR": str(temporary)})
+            process = self.start("eval", "whole", "--set", "eval.1.data=corpus/long", threads=threads, env=environment)
             self.wait_for("the signal", process, "temporary/*")
             self.end(process)
             self.assertEqual(list(temporary.iterdir()), [])

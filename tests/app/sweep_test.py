@@ -167,7 +167,7 @@ class Sweeps(ProgramTest):
         self.assertIn("last/seed-3: has no result of evaluator valid: omitted from PPL", report)
 
     def test_a_run_that_was_killed_is_named_with_its_signal(self):
-        process = self.start("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")
+        process = self.start("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1", "--set", "train.steps=400")
         run = self.path / "shot/base/seed-3"
         self.wait_for("its first checkpoint", process, "shot/base/seed-3/checkpoints/step-*")
         os.kill(int((run / "lock").read_text().split()[1]), signal.SIGKILL)
@@ -176,7 +176,7 @@ class Sweeps(ProgramTest):
         self.assertIn("signal 9", error)
         self.assertRegex((run / "log.txt").read_text(), r"\nfailed: ended by signal 9 \(out of memory\?\)\n$")
         self.assertRegex(self.attn("report", "shot").stdout, r"seed 3 failed at step \d+")
-        self.attn("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1")
+        self.attn("sweep", "sweep.json", "--run", "shot", "--only", "base", "--seeds", "1", "--set", "train.steps=400")
         self.assertNotIn("failed", self.attn("report", "shot").stdout)
 
     def test_sigterm_saves_and_the_same_command_goes_on(self):
