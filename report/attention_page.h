@@ -42,8 +42,7 @@ struct AttentionReport {
 
 /// An array with an object for each sentence and kind, in bertviz's format: "attn"
 /// [layer][head][query][key], "left_text" (queries) and "right_text" (keys); besides "line",
-/// "kind", and for unknown words "left_pieces" and "right_pieces". Weights have four
-/// decimals.
+/// "kind", and for unknown words "left_pieces" and "right_pieces". Weights have four decimals.
 std::string attention_json(const AttentionReport& report);
 
 /// attention.html with this JSON: for each sentence, layer and kind the grid of all heads, the

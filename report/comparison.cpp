@@ -106,6 +106,7 @@ void add_bootstrap(const SweepResults& results, size_t baseline, std::vector<Row
     systems.push_back(std::move(system));
     rows.push_back(i);
   }
+  if (rows.empty()) return;
   const auto joint = joint_bootstrap(base, systems, paired, results.bleu_options);
   for (size_t k = 0; k < rows.size(); ++k) {
     out[rows[k]].differences[Metric::bleu].joint = joint[k];
@@ -134,11 +135,7 @@ std::vector<RowComparison> compare(const SweepResults& results) {
     add_differences(results, facts.metric, out);
     adjust(facts.metric, out);
   }
-  std::set<size_t> baselines;
-  for (const RowRecord& row : results.rows) baselines.insert(row.baseline);
-  for (const size_t baseline : baselines) {
-    if (baseline < out.size()) add_bootstrap(results, baseline, out);
-  }
+  for (size_t i = 0; i < out.size(); ++i) add_bootstrap(results, i, out);
   for (const MetricFacts& facts : kMetrics) {
     for (RowComparison& row : out) {
       Difference& difference = row.differences[facts.metric];

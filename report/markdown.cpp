@@ -47,9 +47,8 @@ std::vector<std::string> legend(const SweepResults& results,
       "row's baseline, with its 95 % confidence interval. p is that of Student's t test over seeds "
       "with the pooled variance of all rows, adjusted by Holm's method for the rows of the table; "
       "for BLEU the larger one of this and of the bootstrap over sentences and seeds (of the "
-      "latter "
-      "alone, and not adjusted, where no row has two seeds). * marks p < 0.05 and more than one "
-      "unit of the last decimal.");
+      "latter alone, and not adjusted, where no row has two seeds). * marks p < 0.05 and more than "
+      "one unit of the last decimal.");
   if (unstable) {
     lines.push_back(
         "‡ marks unstable rows: their seeds deviate more than five times as much as those of the "

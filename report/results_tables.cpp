@@ -56,11 +56,6 @@ std::string state_of(const RowRecord& row) {
   return joined(states, ", ");
 }
 
-// Millions of parameters, the mean of the finished runs; NaN without one.
-double millions_of(const RowRecord& row) {
-  return row.mean([](const RunResult& run) { return run.parameters; }) / 1e6;
-}
-
 std::vector<MetricFacts> evaluated(const SweepResults& results) {
   std::vector<MetricFacts> metrics(kMetrics.begin(), kMetrics.end());
   std::erase_if(metrics,
@@ -153,7 +148,7 @@ struct RowsTable {
   // The last columns, after the metrics. `exact`: all digits of the parameters.
   void end(bool exact) {
     add("params_m", "params ×10⁶", [&](const RowRecord& row) {
-      const double millions = millions_of(row);
+      const double millions = row.mean([](const RunResult& run) { return run.parameters; }) / 1e6;
       return if_known(millions, exact ? decimal(millions, 6) : significant(millions, 3));
     });
     if (any_row([](const RowRecord& row) { return row.paper.params_m > 0; })) {
@@ -201,16 +196,13 @@ struct RowsTable {
 
   // For CSV: numbers alone.
   void add_numbers(const MetricFacts& facts) {
-    const auto add_mean = [&](const char* key, auto number) {
-      table.add(facts.key + std::string(key), "", [&](size_t i) {
-        const auto& mean = comparisons[i].means[facts.metric];
-        return mean ? if_any(number(*mean), full_text) : std::string();
-      });
+    const auto add_mean = [&](const char* key, auto text) {
+      table.add(facts.key + std::string(key), "",
+                [&](size_t i) { return if_any(comparisons[i].means[facts.metric], text); });
     };
-    add_mean("_mean", [](const SeedMean& of) { return std::optional(of.mean); });
-    add_mean("_deviation", [](const SeedMean& of) { return of.deviation; });
-    add_mean("_seeds",
-             [](const SeedMean& of) { return std::optional(static_cast<double>(of.seeds)); });
+    add_mean("_mean", [](const SeedMean& of) { return full_text(of.mean); });
+    add_mean("_deviation", [](const SeedMean& of) { return if_any(of.deviation, full_text); });
+    add_mean("_seeds", [](const SeedMean& of) { return std::to_string(of.seeds); });
     const auto add_number = [&](const char* key, auto number) {
       add_metric(facts, key, "",
                  [&](const Difference& of) { return if_any(number(of), full_text); });

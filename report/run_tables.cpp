@@ -56,12 +56,6 @@ std::vector<std::string> cost_cells(const RowRecord& row) {
   return cells;
 }
 
-const MetricFacts* main_metric(const std::string& key) {
-  const auto found = std::find_if(kMetrics.begin(), kMetrics.end(),
-                                  [&](const MetricFacts& facts) { return facts.key == key; });
-  return found == kMetrics.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 Table runs_table(const SweepResults& results) {
@@ -87,19 +81,16 @@ Table runs_table(const SweepResults& results) {
     add(metric.key,
         [&](const RunRecord& run) { return if_any(run.scores[metric.metric], full_text); });
   }
-  const auto add_count = [&](const char* key, int64_t RunResult::*count) {
-    add(key, [&, count](const RunRecord& run) { return std::to_string(run.result.*count); });
-  };
-  const auto add_number = [&](const char* key, double RunResult::*number) {
+  const auto add_number = [&](const char* key, auto RunResult::*number) {
     add(key, [&, number](const RunRecord& run) { return full_text(run.result.*number); });
   };
-  add_count("parameters", &RunResult::parameters);
-  add_count("target_tokens", &RunResult::target_tokens);
+  add_number("parameters", &RunResult::parameters);
+  add_number("target_tokens", &RunResult::target_tokens);
   add_number("seconds", &RunResult::seconds);
   add_number("tokens_per_second", &RunResult::tokens_per_second);
   add_number("flops", &RunResult::flops);
   add_number("peak_flops", &RunResult::peak_flops);
-  add_count("peak_memory", &RunResult::peak_memory);
+  add_number("peak_memory", &RunResult::peak_memory);
   for (const std::string& fact : facts) {
     if (fact == "seed") continue;
     add(fact, [&](const RunRecord& run) { return fact_of(run, fact); });
@@ -170,7 +161,8 @@ Table scores_table(const RunRecord& run) {
     const CurvePoint& last = curve.back();
     std::vector<std::string> cells = {last.evaluator, last.weights, last.metric,
                                       format("%.4g", last.value), std::to_string(last.step)};
-    if (const MetricFacts* facts = main_metric(last.metric)) {
+    const auto facts = std::ranges::find(kMetrics, last.metric, &MetricFacts::key);
+    if (facts != kMetrics.end()) {
       const auto best = std::min_element(curve.begin(), curve.end(), [&](auto& a, auto& b) {
         return facts->lower_is_better ? a.value < b.value : a.value > b.value;
       });

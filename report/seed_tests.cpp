@@ -89,8 +89,7 @@ double student_t_critical(double probability, double degrees) {
 std::vector<double> holm_adjusted(std::span<const double> p_values) {
   std::vector<size_t> order(p_values.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return p_values[a] < p_values[b]; });
+  std::ranges::stable_sort(order, {}, [&](size_t i) { return p_values[i]; });
   std::vector<double> adjusted(p_values.size());
   double running_max = 0.0;
   for (size_t i = 0; i < order.size(); ++i) {

@@ -93,8 +93,7 @@ struct RowTest {
 /// two degrees of freedom, and the critical t after correction for 18 rows is 18.9; that of 19 rows
 /// has 19 (3.4). This assumes equal variances. Simulation with 19 rows of two seeds, one with three
 /// times the standard deviation: p < 0.05 by chance in 26 % of tables, 9 % after Holm (three seeds:
-/// 30
-/// %, 11 %).
+/// 30 %, 11 %).
 std::vector<RowTest> test_rows(std::span<const std::optional<SeedMean>> rows,
                                std::span<const size_t> baselines,
                                std::span<const size_t> first_equivalent = {});

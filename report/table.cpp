@@ -66,16 +66,16 @@ std::string latex_cell(std::string_view text) {
   return out;
 }
 
-std::vector<std::string> titles_of(const Table& table) {
-  std::vector<std::string> titles;
-  for (const Table::Column& column : table.columns) titles.push_back(column.title);
-  return titles;
+std::vector<std::string> header_of(const Table& table, std::string Table::Column::*text) {
+  std::vector<std::string> cells;
+  for (const Table::Column& column : table.columns) cells.push_back(column.*text);
+  return cells;
 }
 
 }  // namespace
 
 std::string to_markdown(const Table& table) {
-  const std::vector<std::string> titles = titles_of(table);
+  const std::vector<std::string> titles = header_of(table, &Table::Column::title);
   std::vector<size_t> widths;
   for (size_t i = 0; i < titles.size(); ++i) {
     size_t width = std::max<size_t>(width_of(markdown_cell(titles[i])), 3);
@@ -104,14 +104,12 @@ std::string to_markdown(const Table& table) {
 
 std::string to_csv(const Table& table) {
   std::string out;
-  for (size_t i = 0; i < table.columns.size(); ++i) {
-    out += (i == 0 ? "" : ",") + csv_cell(table.columns[i].key);
-  }
-  out += "\n";
-  for (const auto& row : table.rows) {
-    for (size_t i = 0; i < row.size(); ++i) out += (i == 0 ? "" : ",") + csv_cell(row[i]);
+  const auto line = [&](const std::vector<std::string>& cells) {
+    for (size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "" : ",") + csv_cell(cells[i]);
     out += "\n";
-  }
+  };
+  line(header_of(table, &Table::Column::key));
+  for (const auto& row : table.rows) line(row);
   return out;
 }
 
@@ -123,7 +121,7 @@ std::string to_latex(const Table& table) {
     for (size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "" : " & ") + latex_cell(cells[i]);
     out += " \\\\\n";
   };
-  line(titles_of(table));
+  line(header_of(table, &Table::Column::title));
   out += "\\midrule\n";
   for (const auto& row : table.rows) line(row);
   return out + "\\bottomrule\n\\end{tabular}\n";

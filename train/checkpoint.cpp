@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <set>
-#include <string_view>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -34,8 +33,7 @@ class TensorList {
   }
   // With a checksum and attn's version in the metadata. Throws DataError.
   void write(const std::filesystem::path& path, std::map<std::string, std::string> metadata) {
-    std::sort(views_.begin(), views_.end(),
-              [](const TensorView& a, const TensorView& b) { return a.name < b.name; });
+    std::ranges::sort(views_, {}, &TensorView::name);
     metadata.insert({{kChecksum, checksum_of(views_)}, {"attn", ATTN_VERSION}});
     write_safetensors(path, views_, metadata);
   }
@@ -90,12 +88,11 @@ void visit_state(State& state, Visit&& visit) {
   visit_evaluation(state, visit);
 }
 
-// Adds a field to the metadata of a file.
+// Adds a field to the metadata of a file, as the shortest exact text.
 auto field_writer(std::map<std::string, std::string>& metadata) {
   return [&metadata](const char* name, const auto& value) {
     char buffer[64];
-    const auto end =
-        std::to_chars(buffer, buffer + sizeof buffer, value).ptr;  // the shortest exact
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
     metadata[name] = std::string(buffer, end);
   };
 }

@@ -20,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "step-";
-constexpr std::string_view best_name = "best";
 
 std::string name_of(int64_t step) {
   const std::string digits = std::to_string(step);
@@ -83,7 +82,7 @@ CheckpointSchedule checkpoint_schedule(const TrainConfig& config, int64_t last_s
 }
 
 fs::path best_mark(const fs::path& checkpoints) {
-  return checkpoints / best_name;
+  return checkpoints / "best";
 }
 
 fs::path checkpoint_path(const fs::path& checkpoints, int64_t step) {
@@ -98,8 +97,7 @@ std::vector<StoredCheckpoint> list_checkpoints(const fs::path& checkpoints) try 
     std::error_code ignored;
     if (step && entry.is_directory(ignored)) found.push_back({*step, entry.path()});
   }
-  std::sort(found.begin(), found.end(),
-            [](const StoredCheckpoint& a, const StoredCheckpoint& b) { return a.step < b.step; });
+  std::ranges::sort(found, {}, &StoredCheckpoint::step);
   return found;
 } catch (const fs::filesystem_error& error) {
   throw_file_error("read", checkpoints, error.code());

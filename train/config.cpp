@@ -5,21 +5,21 @@
 namespace attn {
 namespace {
 
-void require_decay(const char* name, double value) {
+void require_share(const char* name, double value) {
   require(value >= 0 && value < 1, name, value, "must be at least 0 and below 1");
 }
 
 }  // namespace
 
 void AdamOptions::validate() const {
-  require_decay("beta1", beta1);
-  require_decay("beta2", beta2);
+  require_share("beta1", beta1);
+  require_share("beta2", beta2);
   require(epsilon > 0, "epsilon", epsilon, "must be positive");
   require(weight_decay >= 0, "weight_decay", weight_decay, "must be 0 or more");
 }
 
 void MuonOptions::validate() const {
-  require_decay("momentum", momentum);
+  require_share("momentum", momentum);
   require(rate_scale > 0, "muon_rate_scale", rate_scale, "must be positive");
   rest.validate();
 }
@@ -44,12 +44,11 @@ void TrainConfig::validate() const {
           "must be above 0 and at most 1");
   OptimizerConfig::with_chosen(optimizer, [](const auto& options) { options.validate(); });
   require(clip_norm >= 0, "clip_norm", clip_norm, "must be 0 or more");
-  require(label_smoothing >= 0 && label_smoothing < 1, "label_smoothing", label_smoothing,
-          "must be at least 0 and below 1");
+  require_share("label_smoothing", label_smoothing);
   require(z_loss >= 0, "z_loss", z_loss, "must be 0 or more");
   require(residual_precision == Precision::fp32 || precision == Precision::bf16,
           "residual_precision", "bf16", "requires train.precision=bf16");
-  require(ema >= 0 && ema < 1, "ema", ema, "must be at least 0 and below 1");
+  require_share("ema", ema);
   require(ema == 0 || average_last == 0, "average_last", average_last,
           "must be 0 with train.ema, which is an average already");
   require(patience >= 0, "patience", patience, "must be 0 or more");

@@ -10,10 +10,6 @@ namespace {
 // Parameters are aligned to cache lines, for vector loads.
 constexpr int64_t kAlignment = 16;
 
-int64_t aligned(int64_t n) {
-  return (n + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 std::set<const void*> hidden_matrices(const torch::nn::Module& model) {
   std::set<const void*> matrices;
   for (const auto& module : model.modules(/*include_self=*/false)) {
@@ -35,7 +31,7 @@ FlatParameters::FlatParameters(torch::nn::Module& model) {
   for (const auto& parameter : parameters) {
     slots_.push_back({parameter.key(), total, parameter.value().sizes().vec(),
                       hidden.contains(parameter.value().unsafeGetTensorImpl())});
-    total += aligned(parameter.value().numel());
+    total += (parameter.value().numel() + kAlignment - 1) / kAlignment * kAlignment;
     options = parameter.value().options();
   }
   values = torch::zeros({total}, options.requires_grad(false));
@@ -65,9 +61,7 @@ void FlatParameters::make_views(torch::nn::Module& model) {
 }
 
 torch::Tensor FlatParameters::view(const torch::Tensor& flat, const Slot& slot) {
-  int64_t count = 1;
-  for (const int64_t size : slot.shape) count *= size;
-  return flat.narrow(0, slot.offset, count).view(slot.shape);
+  return flat.narrow(0, slot.offset, c10::multiply_integers(slot.shape)).view(slot.shape);
 }
 
 }  // namespace attn

@@ -27,10 +27,8 @@ struct LoopEvaluation {
   int64_t every = 0;             ///< in steps; 0: only at the end
   bool selects_best = false;     ///< the best checkpoint, and the end by train.patience
   bool lower_is_better = false;  ///< whether lower values of run() are better
-  std::function<std::optional<double>()>
-      run;  ///< the value to compare; std::nullopt if a stop signal ended it
-  std::function<void(bool best, double seconds)>
-      log;  ///< logs the result of run() and its duration
+  std::function<std::optional<double>()> run;  ///< the value to compare; none if a stop ended it
+  std::function<void(bool best, double seconds)> log;  ///< logs the result of run(), its duration
 };
 
 /// Actions of the loop. The time of run() and save() does not count as training time.

@@ -67,21 +67,12 @@ class LossAsRead : public torch::autograd::Function<LossAsRead> {
 
 cpu::SmoothedTargets smoothed_targets(const TrainConfig& config, int64_t classes,
                                       int64_t excluded_class) {
-  const double epsilon = config.label_smoothing, others = static_cast<double>(classes - 1);
-  const bool excludes = config.smoothing == Smoothing::wrong_no_pad && excluded_class >= 0;
-  double target_probability = 1.0 - epsilon, per_class = 0.0;
-  switch (config.smoothing) {
-    case Smoothing::wrong:
-      per_class = epsilon / others;
-      break;
-    case Smoothing::wrong_no_pad:
-      per_class = epsilon / (excludes ? others - 1.0 : others);
-      break;
-    case Smoothing::all:
-      per_class = epsilon / static_cast<double>(classes);
-      target_probability += per_class;
-      break;
-  }
+  const double epsilon = config.label_smoothing;
+  const bool all = config.smoothing == Smoothing::all,
+             excludes = config.smoothing == Smoothing::wrong_no_pad && excluded_class >= 0;
+  const int64_t others = all ? 0 : excludes ? 2 : 1;  // classes without a share of ε
+  const double per_class = epsilon / static_cast<double>(classes - others),
+               target_probability = 1.0 - epsilon + (all ? per_class : 0.0);
   return {static_cast<float>(target_probability), static_cast<float>(per_class),
           excludes ? excluded_class : -1, static_cast<float>(config.z_loss)};
 }

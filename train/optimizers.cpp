@@ -12,14 +12,17 @@
 namespace attn {
 namespace {
 
-// All parameters: hidden matrices with the factor `hidden`, the others with 1.
-std::vector<RateGroup> rate_groups(const FlatParameters& parameters, double hidden) {
+// Hidden matrices with the factor `hidden`, the other parameters with `rest`; without those of 0.
+std::vector<RateGroup> rate_groups(const FlatParameters& parameters, double hidden,
+                                   double rest = 1.0) {
   std::vector<RateGroup> groups;
   const auto& slots = parameters.slots();
   for (size_t i = 0; i < slots.size(); ++i) {
     const int64_t end = i + 1 < slots.size() ? slots[i + 1].offset : parameters.values.numel();
-    const double factor = slots[i].hidden_matrix ? hidden : 1.0;
-    if (!groups.empty() && groups.back().factor == factor) {
+    const double factor = slots[i].hidden_matrix ? hidden : rest;
+    if (factor == 0.0) continue;
+    const bool adjoins = !groups.empty() && groups.back().range.end == slots[i].offset;
+    if (adjoins && groups.back().factor == factor) {
       groups.back().range.end = end;
     } else {
       groups.push_back({{slots[i].offset, end}, factor});
@@ -84,15 +87,6 @@ class Lion : public Optimizer {
   LionOptions options_;
 };
 
-std::vector<RateGroup> groups_of(const FlatParameters& parameters, bool hidden_matrices) {
-  constexpr double kHidden = 2.0;  // a factor that separates the two kinds
-  std::vector<RateGroup> chosen;
-  for (const RateGroup& group : rate_groups(parameters, kHidden)) {
-    if ((group.factor == kHidden) == hidden_matrices) chosen.push_back({group.range, 1.0});
-  }
-  return chosen;
-}
-
 double scale_of(MuonScale scale, const torch::Tensor& matrix) {
   const auto rows = static_cast<double>(matrix.size(0)),
              columns = static_cast<double>(matrix.size(1));
@@ -106,9 +100,10 @@ double scale_of(MuonScale scale, const torch::Tensor& matrix) {
 class Muon : public Optimizer {
  public:
   Muon(const MuonOptions& options, FlatParameters& parameters)
-      : Optimizer(parameters, whole_range(parameters), groups_of(parameters, true), {"momentum"}),
+      : Optimizer(parameters, whole_range(parameters), rate_groups(parameters, 1.0, 0.0),
+                  {"momentum"}),
         options_(options),
-        rest_(options.rest, parameters, groups_of(parameters, false), whole_range(parameters)),
+        rest_(options.rest, parameters, rate_groups(parameters, 0.0), whole_range(parameters)),
         momentum_(Optimizer::state()[0]) {
     for (const auto& slot : parameters.slots()) {
       if (slot.hidden_matrix) slots_.push_back(&slot);

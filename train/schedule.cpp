@@ -22,9 +22,10 @@ double faded(double part, double final_rate) {
 }  // namespace
 
 double learning_rate(const TrainConfig& config, int64_t d_model, int64_t step) {
-  const double n = static_cast<double>(step), warmup = static_cast<double>(config.warmup);
+  const double n = static_cast<double>(step), warmup = static_cast<double>(config.warmup),
+               last = static_cast<double>(config.steps);
   const double ramp = warmup > 0 ? std::min(1.0, n / warmup) : 1.0;
-  double rate = 0;
+  double rate = config.learning_rate * ramp;
   switch (config.schedule) {
     case Schedule::paper:
       rate = std::pow(static_cast<double>(d_model), -0.5) *
@@ -34,20 +35,14 @@ double learning_rate(const TrainConfig& config, int64_t d_model, int64_t step) {
       rate = config.learning_rate * std::min(ramp, std::sqrt(std::max(warmup, 1.0) / n));
       break;
     case Schedule::constant:
-      rate = config.learning_rate * ramp;
       break;
-    case Schedule::cosine: {
-      const double share = share_of(warmup, static_cast<double>(config.steps), n);
-      rate = config.learning_rate * ramp *
-             faded(0.5 * (1 + std::cos(std::numbers::pi * share)), config.final_rate);
+    case Schedule::cosine:
+      rate *= faded(0.5 * (1 + std::cos(std::numbers::pi * share_of(warmup, last, n))),
+                    config.final_rate);
       break;
-    }
-    case Schedule::wsd: {
-      const double last = static_cast<double>(config.steps);
-      const double share = share_of(last * (1 - config.decay_share), last, n);
-      rate = config.learning_rate * ramp * faded(1 - share, config.final_rate);
+    case Schedule::wsd:
+      rate *= faded(1 - share_of(last * (1 - config.decay_share), last, n), config.final_rate);
       break;
-    }
   }
   return config.learning_rate_scale * rate;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "base/random.h"
 #include "kernels/compute_scope.h"
 
@@ -24,10 +25,7 @@ void require_finite(const char* what, double value, int64_t step, std::span<cons
   const auto first = std::span(ids).first(std::min<size_t>(ids.size(), 3));
   try {
     const auto places = corpus.places(first);
-    for (size_t i = 0; i < places.size(); ++i) {
-      text << (i ? ", " : " the training pairs of ") << places[i];
-    }
-    text << ", …";
+    text << " the training pairs of " << joined(places, ", ") << ", …";
   } catch (const DataError&) {
     text << " training pairs of texts that were changed after they had been encoded";
   }

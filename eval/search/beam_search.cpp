@@ -167,8 +167,7 @@ class Search {
     const bool full = static_cast<int64_t>(finished.size()) == config_.beam;
     if (full && first_finished_) return;
     const auto place =
-        std::upper_bound(finished.begin(), finished.end(), ended,
-                         [](const Ended& a, const Ended& b) { return a.score > b.score; });
+        std::ranges::upper_bound(finished, ended.score, std::ranges::greater(), &Ended::score);
     finished.insert(place, ended);
     if (full) finished.pop_back();
   }

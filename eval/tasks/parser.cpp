@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/parsing/treebank.h"
 #include "eval/tasks/tree_fusion.h"
@@ -60,12 +61,7 @@ Parser::Input Parser::prepare(const std::vector<std::string>& sentence, int64_t 
   const auto kept = std::min(sentence.size(), static_cast<size_t>(limits_.max_words));
   input.words.assign(sentence.begin(), sentence.begin() + static_cast<int64_t>(kept));
   input.rest.assign(sentence.begin() + static_cast<int64_t>(kept), sentence.end());
-  std::string line;
-  for (const std::string& word : input.words) {
-    if (!line.empty()) line += ' ';
-    line += word;
-  }
-  input.source = encode_source(tokenizers_, line, limits_.max_source);
+  input.source = encode_source(tokenizers_, joined(input.words), limits_.max_source);
   counts_.unknown.add(*tokenizers_.source, input.source.tokens);
   counts_.cut += input.source.truncated || !input.rest.empty();
   if (!input.rest.empty() && counts_.cut_words++ == 0) counts_.first_cut_words = number;

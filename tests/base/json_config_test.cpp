@@ -10,16 +10,10 @@ using namespace attn;
 using testing::contains;
 
 namespace {
-enum class Norm { post, pre };
 enum class Kind { loss, bleu, parse };
 enum class Shape { disc, box };
 }  // namespace
 
-template <>
-struct attn::EnumNames<Norm> {
-  static constexpr auto values =
-      std::to_array<EnumName<Norm>>({{Norm::post, "post"}, {Norm::pre, "pre"}});
-};
 template <>
 struct attn::EnumNames<Kind> {
   static constexpr auto values = std::to_array<EnumName<Kind>>(
@@ -47,7 +41,7 @@ struct Inner {
 struct Outer {
   std::string name = "x";
   bool on = true;
-  Norm norm = Norm::post;
+  Shape shape = Shape::disc;
   Inner inner;
   std::vector<Inner> list;
   std::optional<int64_t> width;
@@ -56,7 +50,7 @@ struct Outer {
   static void fields(Self& self, Visit&& visit) {
     visit("name", self.name, "text");
     visit("on", self.on, "switch");
-    visit("norm", self.norm, "an enum");
+    visit("shape", self.shape, "an enum");
     visit("inner", self.inner, "a struct");
     visit("list", self.list, "structs");
     visit("width", self.width, "derived");
@@ -154,23 +148,20 @@ Json json(std::string_view text) {
   return parse_json(text, "test.json");
 }
 
-Tagged read_tagged(std::string_view text) {
-  Tagged config;
+template <class Config = Outer>
+Config read(std::string_view text) {
+  Config config;
   read_config(config, json(text));
   return config;
 }
 
-Outer read(std::string_view text) {
-  Outer config;
-  read_config(config, parse_json(text, "test.json"));
-  return config;
-}
+constexpr auto read_tagged = read<Tagged>;
 
 }  // namespace
 
 TEST_CASE("written values are read back, missing keys keep their defaults") {
   Outer config;
-  config.norm = Norm::pre;
+  config.shape = Shape::box;
   config.inner.rate = 2;
   config.list = {Inner{}, Inner{.rate = 3, .sizes = {}}};
   Outer again;
@@ -195,8 +186,8 @@ TEST_CASE("a wrong key, type or choice stops with its path, the value and what i
       {R"({"width": 1.5})", "width: expected an integer, got 1.5"},
       {R"({"list": {"0": {"rate": 1}}})", "list: \"0\" is not an index of an array of 0"},
       {"[]", "expected an object"},
-      {R"({"norm": "pots"})", "norm: \"pots\" is not a choice; did you mean post?"},
-      {R"({"norm": "layerwise"})", "one of: post, pre"},
+      {R"({"shape": "dics"})", "shape: \"dics\" is not a choice; did you mean disc?"},
+      {R"({"shape": "layerwise"})", "one of: disc, box"},
   };
   for (const auto& [text, message] : mistakes) CHECK_THROWS_WITH(read(text), contains(message));
   CHECK(read(R"({"inner": {"sizes": [1e3]}})").inner.sizes == std::vector<int64_t>{1000});
@@ -230,19 +221,18 @@ TEST_CASE("a derived value is spelt auto") {
 
 TEST_CASE("--set changes options in objects and arrays, by index or dot, and accepts bare words") {
   Outer config = read(R"({"list": [{"sizes": [1, 2]}, {"rate": 1}], "free": {"a": 1}})");
-  for (const char* text : {"inner.rate=0.25", "norm=pre", "list.1.rate=7", "list[0].sizes[1]=3",
-                           R"(free={"b": {"c": 2}})", "free.b.d=3"}) {
-    const Assignment one(text);
-    read_config(config, nested(one.path, one.value));
-  }
-  CHECK(config == read(R"({"list": [{"sizes": [1, 3]}, {"rate": 7}], "inner": {"rate": 0.25},
-                           "norm": "pre", "free": {"a": 1, "b": {"c": 2, "d": 3}}})"));
-  CHECK_THROWS_WITH(Assignment("norm"), contains("path=value"));
   const auto set = [&](const char* text) {
     const Assignment one(text);
     read_config(config, nested(one.path, one.value));
   };
-  CHECK_THROWS_WITH(set("norm.x=1"), contains("norm: expected a string, got {\"x\":1}"));
+  for (const char* text : {"inner.rate=0.25", "shape=box", "list.1.rate=7", "list[0].sizes[1]=3",
+                           R"(free={"b": {"c": 2}})", "free.b.d=3"}) {
+    set(text);
+  }
+  CHECK(config == read(R"({"list": [{"sizes": [1, 3]}, {"rate": 7}], "inner": {"rate": 0.25},
+                           "shape": "box", "free": {"a": 1, "b": {"c": 2, "d": 3}}})"));
+  CHECK_THROWS_WITH(Assignment("shape"), contains("path=value"));
+  CHECK_THROWS_WITH(set("shape.x=1"), contains("shape: expected a string, got {\"x\":1}"));
   for (const char* wrong : {"list[2].rate=7", "list.x.rate=7", "list.-1.rate=7"}) {
     CHECK_THROWS_WITH(set(wrong), contains("list: ") && contains("of an array of 2"));
   }
@@ -329,11 +319,7 @@ TEST_CASE("an option of another alternative may stand there with its default") {
   CHECK(read_tagged(R"({"scores": [{"beam": 4, "lowercase": false}]})") ==
         read_tagged(R"({"scores": [{}]})"));
   CHECK(read_tagged(R"({"figure": {"width": 2, "radius": null}})") == Tagged{});
-  const auto read_cell = [](const char* text) {
-    Cell cell;
-    read_config(cell, json(text));
-    return cell.shape;
-  };
+  const auto read_cell = [](const char* text) { return read<Cell>(text).shape; };
   const char* box = R"({"score": {"kind": "loss", "beam": 4, "width": 1}})";
   CHECK(read_cell(box) == Shape::disc);
   CHECK_THROWS_WITH(read_cell(R"({"score": {"kind": "loss", "beam": 5}})"),
@@ -395,5 +381,5 @@ TEST_CASE("the options of all alternatives are explained, each once and with who
   const FieldDoc rate = explain_config(Outer{})[3];
   CHECK(rate.path == "inner.rate");
   CHECK(rate.meaning == "a number");
-  CHECK(explain_config(Outer{})[2].type == "post | pre");
+  CHECK(explain_config(Outer{})[2].type == "disc | box");
 }

@@ -8,7 +8,6 @@
 #include "tests/support/catch.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/temporary_directory.h"
-#include "tests/support/text_files.h"
 
 namespace attn {
 namespace {
@@ -17,7 +16,6 @@ namespace fs = std::filesystem;
 using testing::contains;
 using testing::FileSizeLimit;
 using testing::TemporaryDirectory;
-using testing::write_text;
 
 void log_step(MetricsLog& log, int64_t step) {
   log.write("train", {{"step", step}, {"loss", 1.0 / static_cast<double>(step)}});
@@ -55,11 +53,11 @@ TEST_CASE("a reopened log is appended to, without an incomplete last line") {
   const TemporaryDirectory folder;
   { MetricsLog(folder / "m").write("one", {}); }
   { MetricsLog(folder / "m").write("two", {}); }
-  write_text(folder / "torn", "{\"kind\":\"one\"}\n{\"kind\":\"tw");
+  folder.write("torn", "{\"kind\":\"one\"}\n{\"kind\":\"tw");
   { MetricsLog(folder / "torn").write("two", {}); }
   CHECK(read_file(folder / "m") == "{\"kind\":\"one\"}\n{\"kind\":\"two\"}\n");
   CHECK(read_file(folder / "torn") == read_file(folder / "m"));
-  write_text(folder / "all", "{\"kind");
+  folder.write("all", "{\"kind");
   { MetricsLog log(folder / "all"); }
   CHECK(read_file(folder / "all").empty());
 }
@@ -79,7 +77,7 @@ TEST_CASE("a resumed log equals an uninterrupted one, wherever the run was kille
       until_checkpoint += line + "\n";
     }
     for (size_t killed = until_checkpoint.size(); killed <= whole.size(); killed += 7) {
-      write_text(folder / "m", whole.substr(0, killed));
+      folder.write("m", whole.substr(0, killed));
       keep_until_step(folder / "m", checkpoint);
       REQUIRE(read_file(folder / "m") == until_checkpoint);
       MetricsLog log(folder / "m");
@@ -92,7 +90,7 @@ TEST_CASE("a resumed log equals an uninterrupted one, wherever the run was kille
 TEST_CASE("truncating a log keeps foreign lines, and drops lost blocks and later kinds") {
   const TemporaryDirectory folder;
   const auto kept = [&](const std::string& text, int64_t step, const std::string& kind = "") {
-    write_text(folder / "m", text);
+    folder.write("m", text);
     keep_until_step(folder / "m", step, kind);
     return read_file(folder / "m");
   };

@@ -6,7 +6,6 @@
 #include "data/lines.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
-#include "tests/support/text_files.h"
 
 using namespace attn;
 using namespace attn::testing;
@@ -15,24 +14,21 @@ namespace {
 
 struct ParallelTexts {
   TemporaryDirectory directory;
-  std::filesystem::path source = directory / "train.en";
-  std::filesystem::path target = directory / "train.de";
+  std::filesystem::path source, target;
 
-  ParallelTexts(const std::string& source_text, const std::string& target_text) {
-    write_text(source, source_text);
-    write_text(target, target_text);
-  }
+  ParallelTexts(const std::string& source_text, const std::string& target_text)
+      : source(directory.write("train.en", source_text)),
+        target(directory.write("train.de", target_text)) {}
   CorpusReport check() const { return check_texts(source, target); }
 };
 
 std::vector<std::string> lines_of(const std::string& content) {
   const TemporaryDirectory directory;
-  write_text(directory / "text", content);
-  LineReader reader(directory / "text");
+  LineReader reader(directory.write("text", content));
   std::vector<std::string> lines;
   for (std::string line; reader.next(line);) lines.push_back(line);
   CHECK(reader.number() == static_cast<int64_t>(lines.size()));
-  CHECK(reader.hash() == hash_file(directory / "text"));
+  CHECK(reader.hash() == hash_text(content));
   return lines;
 }
 
@@ -62,8 +58,7 @@ TEST_CASE("lines across buffer boundaries are complete, very long ones are trunc
   CHECK(lines_of("a\n" + wide + "\nb") == std::vector<std::string>{"a", wide, "b"});
 
   const TemporaryDirectory directory;
-  write_text(directory / "text", std::string(3 << 20, 'e') + "\nshort\n");
-  LineReader reader(directory / "text");
+  LineReader reader(directory.write("text", std::string(3 << 20, 'e') + "\nshort\n"));
   std::string line;
   REQUIRE(reader.next(line));
   CHECK(reader.cut());

@@ -22,7 +22,6 @@ TEST_CASE("errors of the data config name the option") {
       {R"("vocab_size": -3)", "data.vocab_size: -3: must be positive"},
       {R"("batch_tokens": 0)", "data.batch_tokens: 0"},
       {R"("max_length": 1)", "data.max_length: 1: "},
-      {R"("character_coverage": 1.5)", "1.5"},
       {R"("character_coverage": 0.9)", "data.character_coverage: 0.9: must be from 0.98 to 1"},
       {R"("target_model": "x")", "data.target_model: x: "},
       {R"("task": "parsing", "shared_vocabulary": true)",

@@ -138,6 +138,14 @@ TEST_CASE("attention and its gradients agree with the formula for all shapes, by
     gradients_of.relative_value = d_relative_value.data();
   }
   kernels.attention_backward(head, gradients_of, scratch.data());
+  if (!relative) {
+    std::vector<float> transposed(static_cast<size_t>(kernels.transposed_size(c.keys, c.d_k)));
+    auto same = widened(std::vector<float>(d_out.size()), c.d_v, wide);
+    kernels.transpose(head.key, head.key_stride, c.keys, c.d_k, transposed.data());
+    kernels.attention_transposed(head, transposed.data(), same.data() + at, c.d_v + beside,
+                                 scratch.data());
+    CHECK(same == out);
+  }
 
   const DoubleRows factors =
       c.dropout > 0 ? factors_of(kernels, head)
@@ -213,12 +221,22 @@ TEST_CASE("NaN in a key reaches the outputs and all gradients") {
   const cpu::Kernels& kernels = each_table();
   CAPTURE(kernels.name);
   Random random(3);
-  const auto q = random_floats(random, 20), v = random_floats(random, 20),
-             d_out = random_floats(random, 20);
-  auto k = random_floats(random, 20);
+  constexpr int64_t kRows = 5, kWidth = 4;
+  const auto q = random_floats(random, kRows * kWidth), v = random_floats(random, kRows * kWidth),
+             d_out = random_floats(random, kRows * kWidth);
+  auto k = random_floats(random, kRows * kWidth);
   k[8] = std::nanf("");
-  const auto results = testing::attention(kernels, testing::head_of(q, k, v, 5, 5), d_out);
-  for (const auto* values : {&results.out, &results.dq, &results.dk, &results.dv}) {
+  cpu::AttentionHead head{};
+  head.query = q.data(), head.key = k.data(), head.value = v.data();
+  head.queries = head.keys = kRows;
+  head.query_stride = head.key_stride = head.value_stride = head.d_k = head.d_v = kWidth;
+  std::vector<float> out(q.size()), dq(q.size()), dk(q.size()), dv(q.size()), log_sum(kRows),
+      scratch(static_cast<size_t>(kernels.attention_scratch(kRows, kWidth, kWidth)));
+  kernels.attention_forward(head, out.data(), kWidth, log_sum.data(), scratch.data());
+  kernels.attention_backward(
+      head, {d_out.data(), kWidth, log_sum.data(), dq.data(), dk.data(), dv.data()},
+      scratch.data());
+  for (const auto* values : {&out, &dq, &dk, &dv}) {
     for (const float value : *values) CHECK(std::isnan(value));
   }
 }

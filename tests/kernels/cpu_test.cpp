@@ -147,22 +147,6 @@ TEST_CASE("dropout draws the same elements whatever part of a tensor it is asked
   CHECK(std::abs(static_cast<double>(dropped) - 250) < 50);
 }
 
-TEST_CASE("attention over keys transposed before is attention") {
-  const cpu::Kernels& kernels = each_table();
-  Random random(6);
-  const int64_t queries = 6, keys = 21, width = 8;
-  const auto q = random_floats(random, queries * width), k = random_floats(random, keys * width),
-             v = random_floats(random, keys * width);
-  const cpu::AttentionHead head = testing::head_of(q, k, v, queries, keys);
-  const std::vector<float> expected = testing::attention(kernels, head, q).out;
-  std::vector<float> found(q.size()),
-      scratch(static_cast<size_t>(kernels.attention_scratch(keys, width, width))),
-      transposed(static_cast<size_t>(kernels.transposed_size(keys, width)));
-  kernels.transpose(k.data(), width, keys, width, transposed.data());
-  kernels.attention_transposed(head, transposed.data(), found.data(), width, scratch.data());
-  CHECK(found == expected);
-}
-
 TEST_CASE("next_above finds the first value above the threshold, NaN never") {
   const cpu::Kernels& kernels = each_table();
   Random random(12);

@@ -67,37 +67,4 @@ inline uint16_t to_bf16(float x) {
   return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 
-/// A head whose operands have no other columns. They must live as long as it is used.
-inline cpu::AttentionHead head_of(const std::vector<float>& query, const std::vector<float>& key,
-                                  const std::vector<float>& value, int64_t queries, int64_t keys) {
-  cpu::AttentionHead head{};
-  head.query = query.data(), head.key = key.data(), head.value = value.data();
-  head.queries = queries, head.keys = keys;
-  head.query_stride = head.d_k = static_cast<int64_t>(query.size()) / queries;
-  head.key_stride = head.d_k;
-  head.value_stride = head.d_v = keys > 0 ? static_cast<int64_t>(value.size()) / keys : head.d_k;
-  return head;
-}
-
-/// Of exactly the required sizes.
-struct AttentionResults {
-  std::vector<float> out, log_sum, dq, dk, dv;
-};
-
-/// Attention, and its gradients for those of its output.
-inline AttentionResults attention(const cpu::Kernels& kernels, const cpu::AttentionHead& head,
-                                  const std::vector<float>& d_out) {
-  const auto floats = [](int64_t n) { return std::vector<float>(static_cast<size_t>(n)); };
-  AttentionResults results{floats(head.queries * head.d_v), floats(head.queries),
-                           floats(head.queries * head.d_k), floats(head.keys * head.d_k),
-                           floats(head.keys * head.d_v)};
-  auto& [out, log_sum, dq, dk, dv] = results;
-  auto scratch = floats(kernels.attention_scratch(head.keys, head.d_k, head.d_v));
-  kernels.attention_forward(head, out.data(), head.d_v, log_sum.data(), scratch.data());
-  kernels.attention_backward(
-      head, {d_out.data(), head.d_v, log_sum.data(), dq.data(), dk.data(), dv.data()},
-      scratch.data());
-  return results;
-}
-
 }  // namespace attn::testing

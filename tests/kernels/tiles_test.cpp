@@ -26,11 +26,8 @@ namespace {
 // A matrix of random floats, itself and its transpose, in float32 and in bf16.
 struct Matrix {
   Matrix(Random& random, int64_t row_count, int64_t column_count)
-      : rows(row_count), columns(column_count) {
-    for (int64_t i = 0; i < rows * columns; ++i) {
-      values.push_back(static_cast<float>(2 * random.uniform() - 1));
-      narrow.push_back(to_bf16(values.back()));
-    }
+      : rows(row_count), columns(column_count), values(random_floats(random, rows * columns)) {
+    for (const float value : values) narrow.push_back(to_bf16(value));
     for (int64_t c = 0; c < columns; ++c) {
       for (int64_t r = 0; r < rows; ++r) {
         turned.push_back(values[r * columns + c]);

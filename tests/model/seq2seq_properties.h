@@ -10,6 +10,7 @@
 
 #include "model/seq2seq.h"
 #include "model/size.h"
+#include "model/step_inference.h"
 #include "tests/support/catch.h"
 #include "tests/support/model_variants.h"
 #include "tests/support/tensors.h"
@@ -75,20 +76,15 @@ inline void check_batch_independence(const ModelVariant& variant) {
   CHECK(max_difference(alone, batch.narrow(0, 2, 3)) < 1e-5);
 }
 
-inline std::shared_ptr<const InferenceModel> own_inference(std::shared_ptr<Seq2SeqModel> model) {
-  return model->inference();
-}
-
 /// A session's logits equal those of teacher forcing, with reordered and finished rows, past the
-/// distance at which relative positions are clipped.
+/// distance at which relative positions are clipped. `by_prefix`: that of prefix_inference.
 inline void check_session(const ModelVariant& variant, double tolerance = 2e-5,
-                          torch::Device device = torch::kCPU,
-                          decltype(own_inference) inference_of = own_inference) {
+                          torch::Device device = torch::kCPU, bool by_prefix = false) {
   const auto model = seeded_model(variant.config);
   model->to(device);
   const torch::NoGradGuard no_grad;
   const std::vector<std::vector<int64_t>> sources = {{4, 5, 6}, {7, 8, 9, 10, 11}};
-  const auto inference = inference_of(model);
+  const auto inference = by_prefix ? prefix_inference(model) : model->inference();
   const auto session = inference->start(sequences(sources, device));
   struct Step {
     std::vector<int64_t> parents;

@@ -2,7 +2,6 @@
 #include "model/seq2seq.h"
 
 #include "kernels/compute_scope.h"
-#include "model/step_inference.h"
 #include "tests/model/seq2seq_properties.h"
 #include "tests/support/skip.h"
 
@@ -49,7 +48,7 @@ TEST_CASE("fast inference equals teacher forcing, through reorderings and ending
 
 TEST_CASE("decoding the prefix again equals teacher forcing, through reorderings and endings") {
   over_variants([](const ModelVariant& variant) {
-    testing::check_session(variant, 5e-5, torch::kCPU, prefix_inference);
+    testing::check_session(variant, 5e-5, torch::kCPU, /*by_prefix=*/true);
   });
 }
 

@@ -86,7 +86,6 @@ TEST_CASE("errors of the model config name the option") {
       {R"("kv_heads": 3)", "kv_heads: 3: must divide model.heads"},
       {R"("kv_heads": 16)", "kv_heads: 16"},
       {R"("kv_heads": 0)", "kv_heads: 0"},
-      {R"("heads": 3)", "heads: 3: must divide model.d_model, 512, unless"},
       {R"("norm": "deep", "norm_kind": "scale")", "norm_kind: scale: has no DeepNorm"},
       {R"("norm": "deep", "initialization": "depth")", "initialization: depth: must be xavier"},
       {R"("norm": "deep", "mup_base": 64)", "mup_base: 64: must be 0"},

@@ -57,11 +57,11 @@ struct CopyingTask {
 
   explicit CopyingTask(const TrainConfig& train = copying_training(), int64_t batch_tokens = 60,
                        const TransformerConfig& shape = copying_model(),
-                       torch::Device device = torch::kCPU)
+                       torch::Device device = torch::kCPU, const TrainerProcesses& processes = {})
       : pairs(copying_corpus()),
         stream(pairs, {.batch_tokens = batch_tokens, .seed = 5}),
         model(seeded(shape, device)),
-        trainer(train, 9, *model, stream, {}, class_rule(batch_tokens, 0)) {}
+        trainer(train, 9, *model, stream, processes, class_rule(batch_tokens, 0)) {}
 
   static Transformer seeded(const TransformerConfig& shape, torch::Device device = torch::kCPU) {
     torch::manual_seed(1);

@@ -22,19 +22,13 @@ struct Function {
 
 #define FUNCTION(name, arguments) \
   { #name, &Scheduler::body < attn::cuda::arguments, name> }
+#define FOR_WIDTHS(name, arguments)                                                            \
+  FUNCTION(name##_1, arguments), FUNCTION(name##_2, arguments), FUNCTION(name##_4, arguments), \
+      FUNCTION(name##_8, arguments)
 constexpr Function kFunctions[] = {FUNCTION(dropout_elements, DropoutElements),
-                                   FUNCTION(norm_forward_1, NormForward),
-                                   FUNCTION(norm_forward_2, NormForward),
-                                   FUNCTION(norm_forward_4, NormForward),
-                                   FUNCTION(norm_forward_8, NormForward),
-                                   FUNCTION(norm_backward_1, NormBackward),
-                                   FUNCTION(norm_backward_2, NormBackward),
-                                   FUNCTION(norm_backward_4, NormBackward),
-                                   FUNCTION(norm_backward_8, NormBackward),
-                                   FUNCTION(norm_beside_backward_1, NormBackward),
-                                   FUNCTION(norm_beside_backward_2, NormBackward),
-                                   FUNCTION(norm_beside_backward_4, NormBackward),
-                                   FUNCTION(norm_beside_backward_8, NormBackward),
+                                   FOR_WIDTHS(norm_forward, NormForward),
+                                   FOR_WIDTHS(norm_backward, NormBackward),
+                                   FOR_WIDTHS(norm_beside_backward, NormBackward),
                                    FUNCTION(smoothed_loss_bf16_256_2, LossRows),
                                    FUNCTION(smoothed_loss_bf16_512_4, LossRows),
                                    FUNCTION(smoothed_loss_bf16_1024_5, LossRows),

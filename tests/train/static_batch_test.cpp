@@ -31,14 +31,10 @@ EncodedCorpus translations(int64_t pairs, int64_t longest) {
           {.source_size = 9, .target_size = 9, .source_eos = 2, .target_bos = 1, .target_eos = 2}};
 }
 
-int64_t total(const std::vector<int64_t>& lengths) {
-  return std::accumulate(lengths.begin(), lengths.end(), int64_t{0});
-}
-
 // Own rows first, then `token`s in sentences that fill `rows`.
 void check_rows(const TokenRows& own, const TokenRows& padded, int64_t rows, const BatchClass& to,
                 int64_t token) {
-  CHECK(total(padded.lengths) == rows);
+  CHECK(std::accumulate(padded.lengths.begin(), padded.lengths.end(), int64_t{0}) == rows);
   CHECK(std::ssize(padded.tokens) == rows);
   CHECK(std::ssize(padded.lengths) == to.sentences);
   CHECK(padded.longest() == to.longest);

@@ -1,9 +1,6 @@
 // The sum of the gradients of all processes: each process adds one shard, in a fixed order.
 #pragma once
 
-#include <span>
-#include <vector>
-
 #include "kernels/libtorch.h"
 #include "train/parallel/communicator.h"
 #include "train/parallel/shards.h"

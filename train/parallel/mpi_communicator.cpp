@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <optional>
 #include <thread>
-#include <utility>
 
 #include "train/parallel/heartbeat.h"
 

@@ -4,7 +4,6 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <functional>

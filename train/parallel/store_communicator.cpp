@@ -79,13 +79,12 @@ class StoreCommunicator : public Communicator {
       wait_for(name, sender);
       const std::vector<uint8_t> piece = store_->get(name);
       store_->deleteKey(name);
-      if (piece.size() != std::min(kMaxPiece, bytes.size() - offset)) {
+      const Bytes to = bytes.subspan(offset, std::min(kMaxPiece, bytes.size() - offset));
+      if (piece.size() != to.size()) {
         throw CommunicationError(format("process %lld sent %zu bytes, %zu were expected",
-                                        static_cast<long long>(sender), piece.size(),
-                                        std::min(kMaxPiece, bytes.size() - offset)));
+                                        static_cast<long long>(sender), piece.size(), to.size()));
       }
-      std::copy_n(piece.begin(), piece.size(),
-                  reinterpret_cast<uint8_t*>(bytes.subspan(offset).data()));
+      std::copy(piece.begin(), piece.end(), reinterpret_cast<uint8_t*>(to.data()));
     }
   }
 

@@ -26,7 +26,7 @@ Experiment resolve_text(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("what changes an update stops a resumed run, what changes its length does not") {
+TEST_CASE("what changes an update stops a resumed run, its length or another runtime does not") {
   const Experiment before = with_options();
   CHECK(resume_conflicts(before, before).empty());
   CHECK(resume_conflicts(
@@ -34,6 +34,9 @@ TEST_CASE("what changes an update stops a resumed run, what changes its length d
         Paths{"data.batch_tokens", "model.layers"});
   CHECK(resume_conflicts(before, with_options({"train.patience=3", "search.beam=2"})).empty());
   CHECK(resume_conflicts(before, with_options({"train.log_every=3", "about=x"})).empty());
+  const Experiment elsewhere = with_options({"runtime.kernels=off", "runtime.timeout=90"});
+  CHECK(resume_conflicts(before, elsewhere).empty());
+  CHECK(result_conflicts(before, elsewhere).empty());
 }
 
 TEST_CASE("changes are listed with both values; only options of an update can change") {
@@ -93,13 +96,6 @@ TEST_CASE("a row may leave open the seed and the vocabulary that its run has") {
   CHECK(row_conflicts(run.path(), with_options({"train.steps=9"})).empty());
   write_result(run.path(), {.step = 100'000'000});
   CHECK(row_conflicts(run.path(), with_options({"train.steps=9"})) == Paths{"train.steps"});
-}
-
-TEST_CASE("another runtime neither stops a run nor changes its result") {
-  const Experiment before = with_options();
-  const Experiment now = with_options({"runtime.kernels=off", "runtime.timeout=90"});
-  CHECK(resume_conflicts(before, now).empty());
-  CHECK(result_conflicts(before, now).empty());
 }
 
 TEST_CASE("arrays of different lengths differ as a whole, elements by their paths") {

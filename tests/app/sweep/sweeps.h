@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "app/sweep/plan.h"
@@ -17,9 +16,7 @@ class Sweeps {
     write("base.json", R"({"seed": 5, "eval": [{"name": "v"}, {"name": "b", "kind": "bleu"}]})");
   }
 
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name) << text;
-  }
+  void write(const std::string& name, const std::string& text) const { folder_.write(name, text); }
   SweepPlan plan(const std::string& text, SweepRequest request = {}) const {
     write("s.json", text);
     request.file = folder_ / "s.json";

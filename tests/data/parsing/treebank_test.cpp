@@ -10,7 +10,6 @@
 #include "data/tokenizer.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
-#include "tests/support/text_files.h"
 
 using namespace attn;
 using namespace attn::testing;
@@ -42,11 +41,11 @@ std::string many(const std::string& word, int count) {
 
 TEST_CASE("trees become lines of words and of symbols") {
   TemporaryDirectory folder;
-  write_text(folder / "train.ptb",
-             "( (S (NP-SBJ-1 (PRP I))\n   (VP (VBP go) (NP (-NONE- *-1)))) )\n\n(TOP ())\n"
-             "(TOP (NP (NP x) (X) (NN y))) (FRAG (UH oh))\n");
+  const DataConfig data = parsing(
+      folder.write("train.ptb",
+                   "( (S (NP-SBJ-1 (PRP I))\n   (VP (VBP go) (NP (-NONE- *-1)))) )\n\n(TOP ())\n"
+                   "(TOP (NP (NP x) (X) (NN y))) (FRAG (UH oh))\n"));
   std::vector<std::string> said;
-  const DataConfig data = parsing((folder / "train.ptb").string());
   const DataConfig text = with_training_text(
       data, folder / "cache", 1, [&](const std::string& line) { said.push_back(line); });
   CHECK(lines_of(text, text.source.c_str()) == std::vector<std::string>{"I go", "x y", "oh"});
@@ -66,44 +65,40 @@ TEST_CASE("trees become lines of words and of symbols") {
 
 TEST_CASE("validation texts are checked without reading whole treebanks") {
   const TemporaryDirectory folder;
-  const std::string trees = (folder / "valid.ptb").string();
-  write_text(trees, "\n(TOP (NN a))\n(TOP (NN ))\n");
+  const std::string trees = folder.write("valid.ptb", "\n(TOP (NN a))\n(TOP (NN ))\n");
   CHECK_NOTHROW(check_validation_text(parsing(trees), trees));
   CHECK_THROWS_WITH(check_treebank(trees, tree_options(parsing(trees))),
                     contains(trees + ":3:6: the tag 'NN' has no word"));
-  write_text(trees, "A plain text.\n");
+  folder.write("valid.ptb", "A plain text.\n");
   CHECK_THROWS_WITH(check_validation_text(parsing(trees), trees), contains(trees + ":1:1: 'A'"));
   DataConfig pairs{.source = "en", .target = "de"};
-  write_text(folder / "v.en", "a\nb\nc\n");
-  write_text(folder / "v.de", "a\nb\n");
+  folder.write("v.en", "a\nb\nc\n");
+  folder.write("v.de", "a\nb\n");
   const std::string valid = (folder / "v").string();
   CHECK_THROWS_WITH(check_validation_text(pairs, valid),
                     contains("v.en' has 3 lines") && contains("v.de' has 2"));
-  write_text(folder / "v.de", "a\nb\nc");
+  folder.write("v.de", "a\nb\nc");
   CHECK_NOTHROW(check_validation_text(pairs, valid));
 }
 
 TEST_CASE("the same trees are found again, other trees or another form are not") {
   TemporaryDirectory folder;
-  write_text(folder / "train.ptb", many("a", 3));
-  DataConfig data = parsing((folder / "train.ptb").string());
+  DataConfig data = parsing(folder.write("train.ptb", many("a", 3)));
   const std::string first = with_training_text(data, folder / "cache", 1).train;
   CHECK(with_training_text(data, folder / "cache", 1).train == first);
   data.tree_form = TreeForm::xx;
   const DataConfig xx = with_training_text(data, folder / "cache", 1);
   CHECK(xx.train != first);
   CHECK(lines_of(xx, kSymbolsSuffix).front() == "(S XX )S");
-  write_text(folder / "train.ptb", many("b", 3));
+  folder.write("train.ptb", many("b", 3));
   CHECK(with_training_text(data, folder / "cache", 1).train != xx.train);
 }
 
 TEST_CASE("silver and gold come in the configured ratio, each tree at least once") {
   TemporaryDirectory folder;
-  write_text(folder / "gold.ptb", many("g", 40));
-  write_text(folder / "silver.ptb", many("s", 300));
+  DataConfig data = parsing(folder.write("gold.ptb", many("g", 40)));
+  data.silver = {folder.write("silver.ptb", many("s", 300))};
   const auto counts = [&](double ratio, uint64_t seed) {
-    DataConfig data = parsing((folder / "gold.ptb").string());
-    data.silver = {(folder / "silver.ptb").string()};
     data.silver_ratio = ratio;
     const auto words = lines_of(with_training_text(data, folder / "cache", seed), kWordsSuffix);
     for (const auto& [kind, number] : {std::pair{"g", 40}, std::pair{"s", 300}}) {
@@ -126,10 +121,9 @@ TEST_CASE("silver and gold come in the configured ratio, each tree at least once
 
 TEST_CASE("repeated trees count once in vocabularies and tag dictionaries") {
   TemporaryDirectory folder;
-  write_text(folder / "gold.ptb", many("g", 10) + "(S (NN both) (VB twice) (VB twice))\n");
-  write_text(folder / "silver.ptb", many("s", 300) + "(S (NN both))\n");
-  DataConfig data = parsing((folder / "gold.ptb").string());
-  data.silver = {(folder / "silver.ptb").string()};
+  DataConfig data =
+      parsing(folder.write("gold.ptb", many("g", 10) + "(S (NN both) (VB twice) (VB twice))\n"));
+  data.silver = {folder.write("silver.ptb", many("s", 300) + "(S (NN both))\n")};
   data.min_frequency = 2;
   for (const double ratio : {0.0, 3.0, 100.0}) {  // gold 9 times, silver 3.7 times
     CAPTURE(ratio);

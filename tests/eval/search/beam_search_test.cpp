@@ -114,23 +114,6 @@ TEST_CASE("the result of a sentence does not depend on its batch") {
   }
 }
 
-TEST_CASE("eos at once is the empty hypothesis, of any beam") {
-  const FunctionModel model([](int64_t, const Tokens&) {
-    return std::vector<float>{-0.01F, -20.0F, -21.0F};
-  });
-  const std::vector<int64_t> lengths = {9, 0};
-  for (const int64_t beam : {1, 4, 50}) {
-    PrefixDecoder decoder(model);
-    for (const auto& sentence : beam_search(decoder, lengths, {.beam = beam}, bos, eos)) {
-      REQUIRE(sentence.size() == 1);
-      CHECK(sentence[0].tokens.empty());
-      CHECK(sentence[0].finished);
-      CHECK(sentence[0].score == Approx(-0.01));  // (5 + 1) / 6 = 1: eos counts
-    }
-    CHECK(beam_search(decoder, {}, {}, bos, eos).empty());
-  }
-}
-
 TEST_CASE("finished sentences leave the batch") {
   const FunctionModel model([](int64_t sentence, const Tokens& prefix) {
     return static_cast<int64_t>(prefix.size()) >= 2 * sentence
@@ -142,6 +125,7 @@ TEST_CASE("finished sentences leave the batch") {
   const auto found = beam_search(decoder, lengths, {.beam = 2, .alpha = 0.0}, bos, eos);
   for (size_t i = 0; i < 3; ++i) CHECK(found[i][0].tokens == Tokens(2 * i, 1));
   CHECK(decoder.rows_per_step == std::vector<int64_t>{3, 4, 4, 2, 2});
+  CHECK(search(model, {}, {}).empty());
 }
 
 TEST_CASE("equal scores are ordered by row, then by token") {

@@ -63,14 +63,10 @@ TEST_CASE("a process of the test above", "[.][process]") {
   const bool over_nccl = variable("ATTN_NCCL") == "1";
   if (over_nccl) world = with_nccl(std::move(world), device);
   REQUIRE(world->reaches_device() == over_nccl);
-  const EncodedCorpus pairs = testing::copying_corpus();
-  BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
-  Transformer model = testing::CopyingTask::seeded(testing::copying_model());
-  model->to(device);
-  Trainer trainer(testing::copying_training(), 9, *model, stream,
-                  {.world = *world, .shard_optimizer = false});
-  for (int i = 0; i < 5; ++i) trainer.step();
-  const torch::Tensor weights = trainer.parameters().values.cpu();
+  testing::CopyingTask task(testing::copying_training(), 60, testing::copying_model(), device,
+                            {.world = *world});
+  task.train_to(5);
+  const torch::Tensor weights = task.weights().cpu();
   if (rank == 0) {
     write_file_atomically(variable("ATTN_OUTPUT"),
                           {static_cast<const char*>(weights.const_data_ptr()), weights.nbytes()});

@@ -9,7 +9,6 @@
 #include "tests/support/catch.h"
 #include "tests/support/copying_task.h"
 #include "tests/support/thread_communicator.h"
-#include "train/trainer.h"
 
 namespace attn::testing {
 
@@ -39,22 +38,19 @@ inline Trained train(int64_t processes, const TrainConfig& config, bool shard_op
     if (processes > 1) at::set_num_threads(1);
     static std::mutex seeding;  // torch's generator
     std::unique_lock lock(seeding);
-    EncodedCorpus pairs = copying_corpus();
-    BatchStream stream(pairs, {.batch_tokens = 60, .seed = 5});
-    Transformer model = CopyingTask::seeded(copying_model());
-    Trainer trainer(config, 9, *model, stream,
-                    {.world = world, .shard_optimizer = shard_optimizer});
+    CopyingTask task(config, 60, copying_model(), torch::kCPU,
+                     {.world = world, .shard_optimizer = shard_optimizer});
     lock.unlock();
     gather(world, 0);  // a step seeds the generator that initializes the models of all threads
     for (int i = 0; i < 10; ++i) {
-      const StepReport report = trainer.step();
+      const StepReport report = task.trainer.step();
       if (!world.is_rank_zero()) continue;
       result.losses.push_back(report.loss);
       result.norms.push_back(report.gradient_norm);
     }
-    const OptimizerState state = trainer.collect_state();
+    const OptimizerState state = task.trainer.collect_state();
     if (!world.is_rank_zero()) return;
-    result.weights = trainer.parameters().values.clone();
+    result.weights = task.weights();
     result.first_moment = state[0].clone();
   };
   if (processes == 1) {
