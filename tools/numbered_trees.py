@@ -5,6 +5,7 @@
     tools/numbered_trees.py pack parses.ptb words SET.SYSTEM.ptb.xz [system=… revision=… trained_on=… command=… commit=…]
     tools/numbered_trees.py unpack SET.SYSTEM.ptb.xz words > parses.ptb
 
+The file is compressed if its name ends in .xz (results/blind), else not (for results/parse/parses.tar.xz).
 Files have one tree, or one tokenized sentence, on each line; `words` may also be a file of trees. pack requires that the
 words of each tree are those of the sentence. A sentence without a parse, "(())" or an empty line, gets a flat tree. With
 facts, pack also writes SET.SYSTEM.json: the facts, the number of sentences and that of flat trees.
@@ -74,8 +75,9 @@ def pack(trees, words):
 
 
 def unpack(path, words):
-    """The trees of a .ptb.xz file with their words."""
-    lines, of_words = lzma.decompress(Path(path).read_bytes()).decode().splitlines(), sentences(words)
+    """The trees of a .ptb or .ptb.xz file with their words."""
+    data, of_words = Path(path).read_bytes(), sentences(words)
+    lines = (lzma.decompress(data) if str(path).endswith(".xz") else data).decode().splitlines()
     if [len(LEAF.findall(line)) for line in lines] != [len(sentence) for sentence in of_words]:
         raise SystemExit(f"{path}: not parses of the sentences of {words}")
     return [fill_words(line, sentence) for line, sentence in zip(lines, of_words)]
@@ -92,12 +94,11 @@ def main(action, *arguments):
         if facts and (len(about) != len(facts) or set(about) != set(FACTS)):
             raise SystemExit(f"numbered_trees.py: expected each of {'=… '.join(FACTS)}=…, or none")
         numbered, flat = pack(trees, words)
-        if not output.endswith(".ptb.xz"):
-            raise SystemExit(f"{output}: expected a name that ends in .ptb.xz")
-        Path(output).write_bytes(lzma.compress("".join(tree + "\n" for tree in numbered).encode(), preset=9 | lzma.PRESET_EXTREME))
+        text = "".join(tree + "\n" for tree in numbered).encode()
+        Path(output).write_bytes(lzma.compress(text, preset=9 | lzma.PRESET_EXTREME) if output.endswith(".xz") else text)
         if about:
             about |= {"sentences": len(numbered), "flat": flat}
-            Path(output.removesuffix(".ptb.xz") + ".json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf8")
+            Path(output.removesuffix(".xz").removesuffix(".ptb") + ".json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf8")
         print(f"{output}: {len(numbered)} trees, {flat} flat", file=sys.stderr)
     else:
         raise SystemExit(__doc__)
