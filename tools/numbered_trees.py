@@ -2,10 +2,9 @@
 """Parses without their text: a word's number in its sentence, from 1, stands in place of the word.
 
     tools/numbered_trees.py words gold.ptb > words
-    tools/numbered_trees.py pack parses.ptb words SET.SYSTEM.ptb.xz [system=… revision=… trained_on=… command=… commit=…]
-    tools/numbered_trees.py unpack SET.SYSTEM.ptb.xz words > parses.ptb
+    tools/numbered_trees.py pack parses.ptb words SET.SYSTEM.ptb[.xz] [system=… revision=… trained_on=… command=… commit=…]
+    tools/numbered_trees.py unpack SET.SYSTEM.ptb[.xz] words > parses.ptb
 
-The file is compressed if its name ends in .xz (results/blind), else not (for results/parse/parses.tar.xz).
 Files have one tree, or one tokenized sentence, on each line; `words` may also be a file of trees. pack requires that the
 words of each tree are those of the sentence. A sentence without a parse, "(())" or an empty line, gets a flat tree. With
 facts, pack also writes SET.SYSTEM.json: the facts, the number of sentences and that of flat trees.
