@@ -9,6 +9,7 @@ Files have one tree, or one tokenized sentence, on each line; `words` may also b
 words of each tree are those of the sentence. A sentence without a parse, "(())" or an empty line, gets a flat tree. With
 facts, pack also writes SET.SYSTEM.json: the facts, the number of sentences and that of flat trees.
 """
+import itertools
 import json
 import lzma
 import re
@@ -34,15 +35,6 @@ def flat_tree(words):
     return "(TOP " + " ".join(f"({TAGS.get(word, 'NN')} {word})" for word in words) + ")"
 
 
-def number_words(tree):
-    number = iter(range(1, len(tree)))
-    return LEAF.sub(lambda leaf: f"({leaf[1]} {next(number)})", tree)
-
-
-def fill_words(tree, words):
-    return LEAF.sub(lambda leaf: f"({leaf[1]} {words[int(leaf[2]) - 1]})", tree)
-
-
 def wrong_with(tree, words):
     """Why this isn't a tree over the words; "" if it is."""
     depth = 0
@@ -59,7 +51,7 @@ def wrong_with(tree, words):
 
 
 def pack(trees, words):
-    """The numbered trees, and how many are flat for want of a parse."""
+    """The numbered trees, one on each line, and how many are flat for want of a parse."""
     lines, of_words, flat = read_lines(trees), sentences(words), 0
     if len(lines) != len(of_words):
         raise SystemExit(f"{trees}: {len(lines)} trees, expected {len(of_words)}, one for each sentence of {words}")
@@ -69,8 +61,9 @@ def pack(trees, words):
             tree, flat = flat_tree(sentence), flat + 1
         if wrong := wrong_with(tree, sentence):
             raise SystemExit(f"{trees}:{at}: {wrong}")
-        numbered.append(number_words(tree))
-    return numbered, flat
+        number = itertools.count(1)
+        numbered.append(LEAF.sub(lambda leaf: f"({leaf[1]} {next(number)})", tree) + "\n")
+    return "".join(numbered), flat
 
 
 def unpack(path, words):
@@ -79,7 +72,8 @@ def unpack(path, words):
     lines = (lzma.decompress(data) if str(path).endswith(".xz") else data).decode().splitlines()
     if [len(LEAF.findall(line)) for line in lines] != [len(sentence) for sentence in of_words]:
         raise SystemExit(f"{path}: not parses of the sentences of {words}")
-    return [fill_words(line, sentence) for line, sentence in zip(lines, of_words)]
+    return [LEAF.sub(lambda leaf: f"({leaf[1]} {sentence[int(leaf[2]) - 1]})", line)
+            for line, sentence in zip(lines, of_words)]
 
 
 def main(action, *arguments):
@@ -93,12 +87,14 @@ def main(action, *arguments):
         if facts and (len(about) != len(facts) or set(about) != set(FACTS)):
             raise SystemExit(f"numbered_trees.py: expected each of {'=… '.join(FACTS)}=…, or none")
         numbered, flat = pack(trees, words)
-        text = "".join(tree + "\n" for tree in numbered).encode()
-        Path(output).write_bytes(lzma.compress(text, preset=9 | lzma.PRESET_EXTREME) if output.endswith(".xz") else text)
+        if not output.endswith((".ptb", ".ptb.xz")):
+            raise SystemExit(f"{output}: expected a name that ends in .ptb or .ptb.xz")
+        data, count = numbered.encode(), numbered.count("\n")
+        Path(output).write_bytes(lzma.compress(data, preset=9 | lzma.PRESET_EXTREME) if output.endswith(".xz") else data)
         if about:
-            about |= {"sentences": len(numbered), "flat": flat}
+            about |= {"sentences": count, "flat": flat}
             Path(output.removesuffix(".xz").removesuffix(".ptb") + ".json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf8")
-        print(f"{output}: {len(numbered)} trees, {flat} flat", file=sys.stderr)
+        print(f"{output}: {count} trees, {flat} flat", file=sys.stderr)
     else:
         raise SystemExit(__doc__)
 

@@ -1,6 +1,7 @@
 """tools/numbered_trees.py: parses without their text; tools/peers/text_lines.py ends lines where attn does."""
 
 import io
+import itertools
 import json
 import lzma
 import re
@@ -29,11 +30,12 @@ class NumberedTrees(unittest.TestCase):
         silence.start()
         self.addCleanup(silence.stop)
 
-    def pack(self, trees=TREES, words=WORDS, facts=()):
+    def pack(self, trees=TREES, words=WORDS, facts=(), name="toy.ptb.xz"):
         (self.folder / "trees").write_text(trees, encoding="utf8")
         (self.folder / "words").write_text(words, encoding="utf8")
-        numbered_trees.main("pack", f"{self.folder}/trees", f"{self.folder}/words", f"{self.folder}/toy.ptb.xz", *facts)
-        return lzma.decompress((self.folder / "toy.ptb.xz").read_bytes()).decode()
+        numbered_trees.main("pack", f"{self.folder}/trees", f"{self.folder}/words", f"{self.folder}/{name}", *facts)
+        data = (self.folder / name).read_bytes()
+        return (lzma.decompress(data) if name.endswith(".xz") else data).decode()
 
     def test_numbers_stand_in_place_of_the_words(self):
         self.assertEqual(self.pack(facts=FACTS), "(TOP (S (NP (NN 1)) (-LRB- 2)))\n(TOP (NN 1) (. 2))\n(TOP (NN 1))\n")
@@ -41,11 +43,11 @@ class NumberedTrees(unittest.TestCase):
         self.assertEqual((about["command"], about["sentences"], about["flat"]), ("java -a=b", 3, 1))
 
     def test_words_come_back_from_sentences_or_trees(self):
-        self.pack()
+        self.assertEqual(self.pack(name="toy.ptb"), self.pack())
         gold = self.folder / "gold.ptb"
         gold.write_text("(A (B 3) (C -LRB-))\n(A a) (A ?)\n(A c\u2028d)\n", encoding="utf8")
-        for words in (self.folder / "words", gold):
-            filled = numbered_trees.unpack(self.folder / "toy.ptb.xz", words)
+        for words, name in itertools.product((self.folder / "words", gold), ("toy.ptb", "toy.ptb.xz")):
+            filled = numbered_trees.unpack(self.folder / name, words)
             self.assertEqual(filled, [*TREES.split("\n")[:1], "(TOP (NN a) (. ?))", TREES.split("\n")[2]])
         gold.write_text("(A a)\n", encoding="utf8")
         self.assertRaisesRegex(SystemExit, "not parses of", numbered_trees.unpack, self.folder / "toy.ptb.xz", gold)
@@ -55,7 +57,8 @@ class NumberedTrees(unittest.TestCase):
                               ("(A a) (A a)", "more than one tree"), ("(A (B a) (B a))", "2 words, expected 1"), ("(A a))", "more than one tree")):
             self.assertRaisesRegex(SystemExit, reason, self.pack, trees, "a\n")
 
-    def test_facts_are_complete_or_none(self):
+    def test_facts_are_complete_or_none_and_a_name_says_what_the_file_is(self):
+        self.assertRaisesRegex(SystemExit, "expected a name", self.pack, name="toy.json")
         self.assertRaisesRegex(SystemExit, "expected each of", self.pack, facts=FACTS[1:])
 
     def test_words_of_a_tree_end_at_ascii_blanks_alone(self):
