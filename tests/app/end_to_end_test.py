@@ -32,9 +32,8 @@ class EndToEnd(ProgramTest):
         super().setUpClass()
         cls.attn("generate", "corpus", "--train", "1500", "--valid", "50", "--test", "30")
         cls.write("small.json", CONFIG)
-        for name, count in (("long", 20000), ("huge", 1000000)):
-            cls.write(f"corpus/{name}.en", "the old woman sees the dog .\n" * count)
-            cls.write(f"corpus/{name}.de", "die alte frau sieht den hund .\n" * count)
+        cls.write("corpus/long.en", "the old woman sees the dog .\n" * 20000)
+        cls.write("corpus/long.de", "die alte frau sieht den hund .\n" * 20000)
 
     def weights(self, run):
         last = sorted((self.path / run / "checkpoints").glob("step-*"))[-1]
@@ -177,6 +176,8 @@ class EndToEnd(ProgramTest):
         self.assertTrue(any("metrics.jsonl" in line for line in lines[scored:result]), lines[scored:result])
 
     def test_a_signal_ends_preparation_and_evaluation_at_once(self):
+        for suffix in ("en", "de"):
+            self.write(f"corpus/huge.{suffix}", (self.path / f"corpus/long.{suffix}").read_text() * 50)
         process = self.start("train", "small.json", "--run", "slow", "--set", "eval.1.data=corpus/long", "eval.1.search.beam=8", "train.steps=2")
         self.wait_for("the signal", process, "slow/checkpoints/step-00000002")
         time.sleep(0.3)
