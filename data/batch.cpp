@@ -58,12 +58,6 @@ int64_t TokenRows::longest() const {
   return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
 }
 
-double Batch::padding() const {
-  const int64_t filled = sentences * (source.longest() + target_out.longest());
-  if (filled == 0) return 0;
-  return 1 - static_cast<double>(source_tokens + target_tokens) / static_cast<double>(filled);
-}
-
 std::vector<Batch> split(const Batch& batch, int64_t parts) {
   const int64_t tokens = batch.source_tokens + batch.target_tokens;
   std::vector<Batch> out;

@@ -42,8 +42,6 @@ struct Batch {
   /// Indices of the pairs in the corpus.
   std::vector<int64_t> ids;
 
-  /// Share of padding, over both sides, if the batch were padded.
-  double padding() const;
   bool operator==(const Batch&) const = default;
 };
 

@@ -11,7 +11,6 @@
 #include "base/random.h"
 #include "kernels/compute_scope.h"
 #include "kernels/ops/linear.h"
-#include "train/loss.h"
 
 namespace attn {
 namespace {
@@ -35,6 +34,7 @@ constexpr uint64_t kTrials = 3;  // sets of pairs: a ReLU at 0 but for rounding 
 struct Pairs {
   TokenSequences source, target;
   torch::Tensor targets_N;
+  cpu::SmoothedTargets loss;
   uint64_t seed;
 };
 
@@ -55,16 +55,19 @@ TokenSequences sequences(std::span<const int64_t> lengths, int64_t classes, int6
   return out;
 }
 
-Pairs pairs_for(const Seq2SeqModel& model, uint64_t seed) {
+Pairs pairs_for(const Seq2SeqModel& model, const FastPathCheck& check, uint64_t seed) {
   const int64_t most = model.max_length().value_or(36);
   // The longer ones have more keys than a block of 32.
   const std::vector<int64_t> source = {std::min<int64_t>(3, most), std::min<int64_t>(36, most)},
                              target = {std::min<int64_t>(4, most), std::min<int64_t>(35, most)};
   const VocabularySizes& sizes = model.sizes();
   const torch::Device device = model.device();
+  const auto loss = check.loss.value_or(smoothed_targets(TrainConfig(), sizes.target));
+  const torch::Tensor targets_N = sequences(target, sizes.target, 0, seed + 2000, device).tokens_N;
   return {sequences(source, sizes.source, sizes.source_features, seed, device),
           sequences(target, sizes.target, 0, seed + 1000, device),
-          sequences(target, sizes.target, 0, seed + 2000, device).tokens_N, seed};
+          targets_N.masked_fill(targets_N == loss.excluded, loss.excluded == 0 ? 1 : 0), loss,
+          seed};
 }
 
 struct Computed {
@@ -84,8 +87,7 @@ Computed compute(Seq2SeqModel& model, const Pairs& pairs, ComputeScope::Options 
     own.push_back(std::exchange(parameter.mutable_grad(), torch::Tensor()));
   }
   const LossSums sums =
-      output_loss(model, model.forward(pairs.source, pairs.target), pairs.targets_N,
-                  smoothed_targets(TrainConfig(), model.sizes().target));
+      output_loss(model, model.forward(pairs.source, pairs.target), pairs.targets_N, pairs.loss);
   if (gradients) sums.loss.backward();
   Computed out{.loss = sums.loss.item<double>(), .gradients = {}};
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -262,7 +264,7 @@ FastPathDifference check_fast_paths(Seq2SeqModel& model, const FastPathCheck& ch
   const bool training = model.is_training();
   for (uint64_t trial = 1;; ++trial) {
     try {
-      const auto found = check_with(pairs_for(model, trial * kSeed), model, check);
+      const auto found = check_with(pairs_for(model, check, trial * kSeed), model, check);
       model.train(training);
       return found;
     } catch (const ConfigError&) {

@@ -3,10 +3,10 @@
 // this processor or device.
 #pragma once
 
+#include <optional>
 #include <string>
 
-#include "kernels/precision.h"
-#include "model/seq2seq.h"
+#include "train/loss.h"
 
 namespace attn {
 
@@ -15,6 +15,7 @@ struct FastPathCheck {
   /// of the same kernels in fp32. Else losses and search alone.
   bool gradients = true;
   Precision precision = Precision::fp32;
+  std::optional<cpu::SmoothedTargets> loss;  ///< of the run; else of TrainConfig's defaults
 };
 
 /// The largest differences found, relative to the bounds below.

@@ -14,18 +14,13 @@ double share_of(double begin, double end, double n) {
   return std::clamp((n - begin) / (end - begin), 0.0, 1.0);
 }
 
-// From 1 to `final_rate` as `part` goes from 1 to 0.
-double faded(double part, double final_rate) {
-  return final_rate + (1 - final_rate) * part;
-}
-
 }  // namespace
 
 double learning_rate(const TrainConfig& config, int64_t d_model, int64_t step) {
   const double n = static_cast<double>(step), warmup = static_cast<double>(config.warmup),
                last = static_cast<double>(config.steps);
   const double ramp = warmup > 0 ? std::min(1.0, n / warmup) : 1.0;
-  double rate = config.learning_rate * ramp;
+  double rate = config.learning_rate * ramp, decayed = 0.0;
   switch (config.schedule) {
     case Schedule::paper:
       rate = std::pow(static_cast<double>(d_model), -0.5) *
@@ -37,14 +32,13 @@ double learning_rate(const TrainConfig& config, int64_t d_model, int64_t step) {
     case Schedule::constant:
       break;
     case Schedule::cosine:
-      rate *= faded(0.5 * (1 + std::cos(std::numbers::pi * share_of(warmup, last, n))),
-                    config.final_rate);
+      decayed = 0.5 * (1 - std::cos(std::numbers::pi * share_of(warmup, last, n)));
       break;
     case Schedule::wsd:
-      rate *= faded(1 - share_of(last * (1 - config.decay_share), last, n), config.final_rate);
+      decayed = share_of(std::max(warmup, last * (1 - config.decay_share)), last, n);
       break;
   }
-  return config.learning_rate_scale * rate;
+  return config.learning_rate_scale * rate * (1 - (1 - config.final_rate) * decayed);
 }
 
 }  // namespace attn

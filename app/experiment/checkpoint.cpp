@@ -223,7 +223,8 @@ LoadedModel load_model(const fs::path& path, torch::Device device,
 void check_and_report(Seq2SeqModel& model, const ModelConfig& config, const FastPathCheck& check,
                       const Log& log) {
   static std::set<std::string> checked;
-  if (!checked.insert(write_config(config).dump() + model.device().str()).second) return;
+  const char* const what = check.gradients ? "gradients" : "losses";
+  if (!checked.insert(write_config(config).dump() + model.device().str() + what).second) return;
   const auto start = std::chrono::steady_clock::now();
   const FastPathDifference found = check_fast_paths(model, check);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;

@@ -19,6 +19,7 @@
 #include "eval/tasks/make_evaluator.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
+#include "train/loss.h"
 
 namespace attn {
 namespace fs = std::filesystem;
@@ -153,8 +154,12 @@ void TrainingRun::make_trainer() {
   };
   if (search_model_) check_and_report(*search_model_, experiment_.model, {.gradients = false}, log);
   if (experiment_.runtime.graphs != Use::off) trainer_->use_graphs(log);
-  const Precision precision = effective_precision(experiment_.train.precision, context_.device);
-  check_and_report(*model_, experiment_.model, {.gradients = true, .precision = precision}, log);
+  check_and_report(*model_, experiment_.model,
+                   {.gradients = true,
+                    .precision = effective_precision(experiment_.train.precision, context_.device),
+                    .loss = smoothed_targets(experiment_.train, model_->sizes().target,
+                                             corpus_->vocabularies().never_target())},
+                   log);
 }
 
 fs::path TrainingRun::cache() const {

@@ -29,7 +29,8 @@ Parse fused(std::vector<Parse> nbest, SearchMethod method) {
   return {.tree = with_root(std::move(best.tree)),
           .score = 100 * best.expected_f1,
           .log_prob = highest,
-          .repaired = nbest.front().repaired};
+          .repaired = nbest.front().repaired,
+          .finished = nbest.front().finished};
 }
 
 }  // namespace

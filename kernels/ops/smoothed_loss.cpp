@@ -193,13 +193,8 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
  public:
   static variable_list forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& weight, const torch::Tensor& targets_N,
-                               double target_probability, double smoothing_per_class,
-                               int64_t excluded, double z_loss, bool kernel) {
-    const Sums sums =
-        sums_of(x, weight, targets_N,
-                {static_cast<float>(target_probability), static_cast<float>(smoothing_per_class),
-                 excluded, static_cast<float>(z_loss)},
-                kernel, true);
+                               cpu::SmoothedTargets targets, bool kernel) {
+    const Sums sums = sums_of(x, weight, targets_N, targets, kernel, true);
     context->save_for_backward({sums.dx, sums.dw});
     const variable_list losses = scalars(sums);
     context->mark_non_differentiable({losses[1]});
@@ -211,7 +206,7 @@ class ChunkedLoss : public torch::autograd::Function<ChunkedLoss> {
     // The saved gradients are used once, so they are scaled in place, in float32: the factor must
     // not be rounded to bf16.
     const torch::Tensor dx = saved[0].to(torch::kFloat32).mul_(gradients[0]);
-    return {dx.to(saved[0].scalar_type()), saved[1].mul_(gradients[0]), {}, {}, {}, {}, {}, {}};
+    return {dx.to(saved[0].scalar_type()), saved[1].mul_(gradients[0]), {}, {}, {}};
   }
 };
 
@@ -221,9 +216,7 @@ LossSums loss_in_chunks(const torch::Tensor& x, const torch::Tensor& weight,
     const variable_list losses = scalars(sums_of(x, weight, targets_N, targets, kernel, false));
     return {losses[0], losses[1]};
   }
-  const variable_list losses =
-      ChunkedLoss::apply(x, weight, targets_N, targets.target_probability,
-                         targets.smoothing_per_class, targets.excluded, targets.z_loss, kernel);
+  const variable_list losses = ChunkedLoss::apply(x, weight, targets_N, targets, kernel);
   return {losses[0], losses[1]};
 }
 

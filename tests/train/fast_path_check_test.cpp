@@ -64,7 +64,9 @@ void check_all(const FastPathCheck& check) {
 }  // namespace
 
 TEST_CASE("fast paths equal the formulas to a tenth of the bounds, in every variant") {
+  const TrainConfig config{.smoothing = Smoothing::wrong_no_pad, .z_loss = 0.01};
   check_all({});
+  check_all({.loss = smoothed_targets(config, kSizes.target, 0)});
 }
 
 TEST_CASE("the check in bf16 lets rounding pass, in every variant") {

@@ -36,10 +36,12 @@ TEST_CASE("learning rates are those of their schedule, times the scale") {
   config.schedule = Schedule::constant;
   config.warmup = 10;
   check(config, {{5, 0.0025}, {10, 0.005}, {5000, 0.005}});
-  config.schedule = Schedule::cosine;  // ends during its warm-up
   config.steps = 50;
   config.warmup = 100;
-  check(config, {{1, 0.00005}, {25, 0.00125}, {50, 0.0025}});
+  for (const Schedule schedule : {Schedule::cosine, Schedule::wsd}) {  // end during their warm-up
+    config.schedule = schedule;
+    check(config, {{1, 0.00005}, {25, 0.00125}, {50, 0.0025}});
+  }
   config.schedule = Schedule::constant;
   config.warmup = 0;
   CHECK(learning_rate(config, 128, 1) == 0.005);
