@@ -22,10 +22,14 @@ void require_file_to_read(const std::string& field, const std::string& path) {
 // A text: also not empty, which would otherwise be noticed only after the tokenizer is trained.
 void require_file(const std::string& field, const std::string& path) {
   if (!std::filesystem::exists(path)) {
-    throw DataError(
-        field + ": " + path +
-        ": no such file (paths are relative to the working directory; data/fetch --list shows "
-        "the corpora that can be downloaded)");
+    constexpr std::string_view folder = "corpora/";  // of data/fetch
+    const size_t begin = folder.size(), end = path.find('/', begin);
+    const bool named = path.starts_with(folder) && end != std::string::npos;
+    throw DataError(field + ": " + path + ": no such file (paths are relative to the working " +
+                    "directory; " +
+                    (named ? "data/fetch " + path.substr(begin, end - begin) +
+                                 " downloads it, if it is in data/fetch --list)"
+                           : "data/fetch --list shows the corpora that can be downloaded)"));
   }
   require_file_to_read(field, path);
   std::error_code unknown;

@@ -18,8 +18,6 @@ WSJ_SAMPLE = {"train": range(1, 131), "dev": range(131, 161), "test": range(161,
 GENIA_TAGS = {"PERIOD": ".", "COMMA": ",", "COLON": ":", "LRB": "-LRB-", "RRB": "-RRB-", "PRPP": "PRP$", "WPP": "WP$", "LQT": "``",
               "RQT": "''"}
 ESCAPES = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "-LSB-": "[", "-RSB-": "]"}
-
-
 DEEPEST = 400  # brackets within each other; the deepest tree of these corpora has 34
 
 
@@ -33,10 +31,11 @@ def line(text, found):
 
 def trees(text, name):
     """The trees of a text in Penn's format as nested lists [label, child, …]; a tag's only child is its word."""
-    stack = [[]]
+    stack, first = [[]], None
     for found in TOKEN.finditer(text):
         token = found[0]
         if token == "(":
+            first = found if len(stack) == 1 else first
             stack.append([])
             if len(stack) > DEEPEST:
                 raise TreebankError(f"{name}:{line(text, found)}: more than {DEEPEST} brackets within each other")
@@ -50,7 +49,7 @@ def trees(text, name):
         else:
             stack[-1].append(token)
     if len(stack) > 1:
-        raise TreebankError(f"{name}: {len(stack) - 1} brackets are open at its end")
+        raise TreebankError(f"{name}:{line(text, first)}: a tree begins here that is not complete at the end of the file")
 
 
 def clean(node):
@@ -80,8 +79,13 @@ def has_blank(node):
 
 
 def penn(text, name):
-    """Leaves out trees that have a word with a blank."""
-    yield from filter(None, (top(tree) for tree in trees(text, name) if not has_blank(tree)))
+    """Leaves out trees that have a word with a blank, and says so."""
+    left_out = 0
+    for tree in trees(text, name):
+        left_out += has_blank(tree)
+        yield from () if has_blank(tree) else filter(None, [top(tree)])
+    if left_out:
+        print(f"{name}: trees left out because a word has a blank inside: {left_out}", file=sys.stderr)
 
 
 def genia_node(element):

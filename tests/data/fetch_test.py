@@ -411,7 +411,7 @@ class Treebanks(FetchTest):
         self.assertEqual(self.make("other", files, test=True)["test.ptb"], "(TOP (NP (NN b)))\n")
 
     def test_a_broken_tree_is_one_line_with_its_place(self):
-        for body, reason in ((b"(NP (NN a))\n(NP (NN b)", "one: 1 brackets are open"), (b"(NP\n(NN a)))", r"one:2: '\)' outside"),
+        for body, reason in ((b"(NP (NN a))\n(NP (NN b)", "one:2: a tree begins here that is not complete"), (b"(NP\n(NN a)))", r"one:2: '\)' outside"),
                              (b"(A " * 100_000, "one:1: more than 400"), (b"(NP (NN \xff))", "UnicodeDecodeError")):
             with self.assertRaisesRegex(fetch.FetchError, f"(?s)^[^\n]*{reason}[^\n]*$"):
                 self.make("toy", {"train": {"one": body}})
@@ -421,6 +421,7 @@ class Treebanks(FetchTest):
     def test_a_treebank_of_ones_own_may_have_any_layout_and_encoding(self):
         trees, made = "( (NP-SBJ-1 (NN é)\r\n (X (-NONE- *))))\n(VROOT (Y z))(Y z)", "(TOP (NP (NN é)))\n(TOP (Y z))\n(TOP (Y z))\n"
         for body, options, printed in ((b"\xef\xbb\xbf" + trees.encode(), [], made), (trees.encode("latin-1"), ["--encoding=latin-1"], made),
+                                       (b"(A (B c d))\n(Y z)", [], "(TOP (Y z))\nown: trees left out because a word has a blank inside: 1\n"),
                                        (b"(Y \xe9)", [], "own: not utf-8 at byte 3; give --encoding, such as latin-1\n")):
             (self.into / "own").write_bytes(body)
             done = subprocess.run([sys.executable, ROOT / "data/treebanks.py", *options, "own"], cwd=self.into, capture_output=True, check=False)
@@ -437,8 +438,7 @@ class Treebanks(FetchTest):
             self.make("genia", {"train": train | {"ids": b"018"}})
 
     def test_the_wsj_sample_is_divided_by_file(self):
-        packed = io.BytesIO()
-        with zipfile.ZipFile(packed, "w") as out:
+        with zipfile.ZipFile(packed := io.BytesIO(), "w") as out:
             for number in range(1, 161):
                 out.writestr(f"treebank/combined/wsj_{number:04d}.mrg", f"( (NP (CD {number})) )")
         made = self.make("wsj-sample", {split: {"treebank.zip": packed.getvalue()} for split in ("train", "dev", "test")})
