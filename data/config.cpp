@@ -28,7 +28,7 @@ void require_file(const std::string& field, const std::string& path) {
     throw DataError(field + ": " + path + ": no such file (paths are relative to the working " +
                     "directory; " +
                     (named ? "data/fetch " + path.substr(begin, end - begin) +
-                                 " downloads it, if it is in data/fetch --list)"
+                                 " downloads this corpus, if data/fetch --list has it)"
                            : "data/fetch --list shows the corpora that can be downloaded)"));
   }
   require_file_to_read(field, path);

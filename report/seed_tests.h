@@ -124,6 +124,6 @@ std::vector<JointDifference> joint_bootstrap(const SystemStatistics& baseline,
                                              std::span<const SystemStatistics> systems,
                                              const std::set<size_t>& paired = {},
                                              const BleuOptions& bleu = {},
-                                             const BootstrapOptions& options = {});
+                                             const BootstrapOptions& options = {.samples = 10000});
 
 }  // namespace attn

@@ -186,7 +186,7 @@ WeightsLoaded load_fitting_weights(const std::filesystem::path& path, torch::nn:
 void average_weights(const std::vector<std::filesystem::path>& inputs,
                      const std::filesystem::path& out) {
   if (inputs.empty()) throw DataError("no checkpoint to average");
-  // Sums in float64: independent of the order of checkpoints.
+  // Sums in float64: the order of the checkpoints changes no bit of usual weights.
   std::vector<std::pair<std::string, torch::Tensor>> sums;
   for (const auto& path : inputs) {
     const SafetensorsFile file = open_checked(path);

@@ -18,8 +18,8 @@ class Ensemble {
  public:
   /// A single model. Implicit, so that a model can be passed wherever an ensemble is expected.
   Ensemble(Seq2SeqModel& model);
-  /// `mean` is used by forced decoding. TORCH_CHECKs at least one member, and that vocabulary sizes
-  /// and devices are equal.
+  /// `mean` is used by forced decoding (search: SearchConfig::ensemble). TORCH_CHECKs at least one
+  /// member, and that vocabulary sizes and devices are equal.
   Ensemble(std::vector<Seq2SeqModel*> members, EnsembleMean mean);
 
   std::span<Seq2SeqModel* const> members() const { return members_; }

@@ -1,4 +1,4 @@
-// torch::nn::Linear whose product may run on bf16 tiles (kernels/ops/linear.h).
+// torch::nn::Linear whose product may be that of packed weights (kernels/ops/linear.h).
 #pragma once
 
 #include <cmath>

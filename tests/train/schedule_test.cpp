@@ -42,6 +42,9 @@ TEST_CASE("learning rates are those of their schedule, times the scale") {
     config.schedule = schedule;
     check(config, {{1, 0.00005}, {25, 0.00125}, {50, 0.0025}});
   }
+  config.steps = 100;  // wsd's warm-up reaches into its decay
+  config.warmup = 80, config.decay_share = 0.4;
+  check(config, {{40, 0.0025}, {70, 0.004375}, {80, 0.005}, {90, 0.0025}, {100, 0.0}});
   config.schedule = Schedule::constant;
   config.warmup = 0;
   CHECK(learning_rate(config, 128, 1) == 0.005);

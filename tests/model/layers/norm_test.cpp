@@ -44,6 +44,7 @@ TEST_CASE("the fused norms are their operations, for rows of any width and gradi
   for (const bool fused : {false, true}) {
     norm->zero_grad();
     x.mutable_grad() = update.mutable_grad() = torch::Tensor();
+    const ComputeScope scope({.kernels = fused});
     const torch::Tensor out =
         fused ? norm->after_residual(x, update, Dropout(0.0)) : norm(x + update);
     out.backward(upstream);
