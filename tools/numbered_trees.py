@@ -5,11 +5,10 @@
     tools/numbered_trees.py pack parses.ptb words SET.SYSTEM.ptb[.xz] [system=… revision=… trained_on=… command=… commit=…]
     tools/numbered_trees.py unpack SET.SYSTEM.ptb[.xz] words > parses.ptb
 
-Files have one tree, or one tokenized sentence, on each line; `words` may also be a file of trees. pack requires that the
-words of each tree are those of the sentence. A sentence without a parse, "(())" or an empty line, gets a flat tree. With
-facts, pack also writes SET.SYSTEM.json: the facts, the number of sentences and that of flat trees.
+A line is a tree or a tokenized sentence; `words` may also be a file of trees. pack requires trees over the words of the
+sentences; a sentence without a parse, "(())" or an empty line, gets a flat tree. With facts, pack also writes
+SET.SYSTEM.json: the facts, the number of sentences and that of flat trees.
 """
-import itertools
 import json
 import lzma
 import re
@@ -61,8 +60,7 @@ def pack(trees, words):
             tree, flat = flat_tree(sentence), flat + 1
         if wrong := wrong_with(tree, sentence):
             raise SystemExit(f"{trees}:{at}: {wrong}")
-        number = itertools.count(1)
-        numbered.append(LEAF.sub(lambda leaf: f"({leaf[1]} {next(number)})", tree) + "\n")
+        numbered.append(LEAF.sub(lambda leaf, number=iter(range(1, len(sentence) + 1)): f"({leaf[1]} {next(number)})", tree) + "\n")
     return "".join(numbered), flat
 
 
@@ -72,8 +70,7 @@ def unpack(path, words):
     lines = (lzma.decompress(data) if str(path).endswith(".xz") else data).decode().splitlines()
     if [len(LEAF.findall(line)) for line in lines] != [len(sentence) for sentence in of_words]:
         raise SystemExit(f"{path}: not parses of the sentences of {words}")
-    return [LEAF.sub(lambda leaf: f"({leaf[1]} {sentence[int(leaf[2]) - 1]})", line)
-            for line, sentence in zip(lines, of_words)]
+    return [LEAF.sub(lambda leaf: f"({leaf[1]} {sentence[int(leaf[2]) - 1]})", line) for line, sentence in zip(lines, of_words)]
 
 
 def main(action, *arguments):
@@ -92,12 +89,15 @@ def main(action, *arguments):
         data, count = numbered.encode(), numbered.count("\n")
         Path(output).write_bytes(lzma.compress(data, preset=9 | lzma.PRESET_EXTREME) if output.endswith(".xz") else data)
         if about:
-            about |= {"sentences": count, "flat": flat}
-            Path(output.removesuffix(".xz").removesuffix(".ptb") + ".json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf8")
+            about_file = Path(output.removesuffix(".xz").removesuffix(".ptb") + ".json")
+            about_file.write_text(json.dumps(about | {"sentences": count, "flat": flat}, indent=2) + "\n", encoding="utf8")
         print(f"{output}: {count} trees, {flat} flat", file=sys.stderr)
     else:
         raise SystemExit(__doc__)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:] or [""])
+    try:
+        main(*sys.argv[1:] or [""])
+    except OSError as error:
+        sys.exit(str(error))
