@@ -23,8 +23,7 @@ LossSums chunked_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& w
                                const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 
 /// The same by LibTorch's products, on any device, without synchronization; each chunk's loss by a
-/// kernel where a GPU's are on. Rows with a negative
-/// target have neither loss nor gradient.
+/// kernel where a GPU's are on. Rows with a negative target have neither loss nor gradient.
 LossSums libtorch_smoothed_loss(const torch::Tensor& x_ND, const torch::Tensor& weight_VD,
                                 const torch::Tensor& targets_N, cpu::SmoothedTargets targets);
 
