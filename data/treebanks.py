@@ -82,8 +82,10 @@ def penn(text, name):
     """Leaves out trees that have a word with a blank, and says so."""
     left_out = 0
     for tree in trees(text, name):
-        left_out += has_blank(tree)
-        yield from () if has_blank(tree) else filter(None, [top(tree)])
+        if has_blank(tree):
+            left_out += 1
+        elif flat := top(tree):
+            yield flat
     if left_out:
         print(f"{name}: trees left out because a word has a blank inside: {left_out}", file=sys.stderr)
 
