@@ -71,7 +71,7 @@ if(NOT EXISTS ${tree}/build/finished)
   set(log ${tree}/build/log.txt)
   file(REMOVE ${log})
   run("does not apply" git -C ${tree} reset --hard ${COMMIT})
-  run("does not apply" git -C ${tree} apply ${DIFF})
+  run("does not apply" git -C ${tree} apply --index ${DIFF}) # what it adds goes by the next reset
   # ccache hashes the relative path of LibTorch too: without the link everything would be compiled again.
   if(EXISTS ${root}/.venv)
     file(CREATE_LINK ${root}/.venv ${tree}/.venv SYMBOLIC)

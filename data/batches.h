@@ -98,7 +98,7 @@ std::vector<Batch> sequential_batches(const EncodedCorpus& corpus, int64_t batch
 
 /// The batch of `sequential_batches` with the most target tokens (then source tokens). Activations
 /// and logits are largest for it; attention scores that are kept (attention with dropout on a GPU,
-/// runtime.attention=reference, additive attention) may be larger for a batch of long sentences.
+/// runtime.kernels=off, additive attention) may be larger for a batch of long sentences.
 Batch largest_batch(const EncodedCorpus& corpus, int64_t batch_tokens);
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// Precision of matrix products, of gradients on the wire, and of weights in search.
+// Precision of matrix products, and of weights in search.
 #pragma once
 
 #include "base/enum_names.h"

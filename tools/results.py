@@ -80,7 +80,8 @@ def read_runs(table):
         text = (home / "log.txt").read_text(encoding="utf8") if whole and (home / "log.txt").is_file() else ""
         precision = facts.get("precision") or (re.findall(r"precision (bf16|fp32)", text) or [""])[-1]
         scores = {name: entry["values"] for name, entry in result.get("results", {}).items()} or final_scores(records)
-        outputs = sorted((home / "eval").glob("*.txt")) if whole else []
+        recorded = [home / entry.get("output", "") for entry in result.get("results", {}).values()]
+        outputs = [path for path in recorded if path.is_file()] or sorted((home / "eval").glob("*.txt")) if whole else []
         runs.append(Run(folder, row, seed or str(config.get("seed", "")), config, records, facts, result, scores,
                         outputs[0] if outputs else None, precision))
     for output in sorted(table.rglob("*.txt")):
@@ -98,15 +99,14 @@ def sha256(path):
 
 def rescore(attn, run, corpora):
     """BLEU, brevity penalty and chrF2 of a run's output by `attn score`; None without an output or its reference."""
-    tests = [e for e in run.config.get("eval", []) if e["kind"] == "bleu"]
+    tests = [e for e in run.config.get("eval", []) if e["kind"] == "bleu" and (not run.result or f"/{e['name']}-" in str(run.output))]
     if not run.output or not tests:
         return None
     reference = corpora.parent / f"{tests[0]['data']}.{run.config['data']['target']}"
     if not reference.is_file():
         return None
     def score(metric, *options):
-        command = [attn, "score", metric, run.output, reference, "--json", *options]
-        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+        return json.loads(subprocess.check_output([attn, "score", metric, run.output, reference, "--json", *options]))
     bleu = score("bleu", "--tokenize", tests[0]["tokenize"], "--force")
     return {"bleu": bleu["score"], "bp": bleu["bp"], "chrf": score("chrf")["score"]}
 

@@ -14,8 +14,8 @@
 namespace attn {
 
 /// Records the validation result of state.step. Returns whether it is the best so far. A result
-/// that is not `scheduled`, after the last update, counts as the best or not at all, so that a
-/// longer run stops where it would have without it.
+/// that is not `scheduled`, after the last update, is no step without improvement; a better one is
+/// the best to beat if the run is trained longer.
 bool record_validation(TrainState& state, double value, bool lower_is_better,
                        bool scheduled = true);
 

@@ -27,19 +27,14 @@ struct EvalOptions {
 };
 
 // `output`: where the outputs are kept; empty: nowhere.
-EvaluationResult run_evaluator(const EvaluatorConfig& config, const LoadedEnsemble& loaded,
-                               const std::filesystem::path& output,
-                               const std::filesystem::path& cache) {
-  const DataConfig& data = loaded.experiment().data;
+EvaluationResult run_evaluator(const Evaluator& evaluator, const EvaluatorConfig& config,
+                               const LoadedEnsemble& loaded, const std::filesystem::path& output) {
   const int64_t before = searched_sentences;
   const ProgressLine progress({.what = config.name, .unit = "sentences", .done = [&] {
                                  return searched_sentences - before;
                                }});
-  const auto evaluator =
-      make_evaluator(config, loaded.experiment().search, data, loaded.tokenizers, cache);
-  for (const Seq2SeqModel* member : loaded.models.members()) evaluator->check(*member);
-  const EvaluationResult result = evaluator->run(loaded.models, output);
-  count_scoring(config, data, evaluator->text_key(),
+  const EvaluationResult result = evaluator.run(loaded.models, output);
+  count_scoring(config, loaded.experiment().data, evaluator.text_key(),
                 RunDirectory::of_checkpoint(loaded.members.front().directory.path()), {});
   return result;
 }
@@ -65,9 +60,15 @@ void evaluate(const EvalOptions& options, const Context& context) {
   std::cerr << "evaluating " << loaded.description() << "\n";
   Json all = Json::object();
   require_unsealed(experiment.eval);
+  std::vector<std::unique_ptr<Evaluator>> evaluators;  // all, before any looks at its test set
+  for (const EvaluatorConfig& config : experiment.eval) {
+    evaluators.push_back(make_evaluator(config, experiment.search, experiment.data,
+                                        loaded.tokenizers, scratch.path()));
+    for (const Seq2SeqModel* member : loaded.models.members()) evaluators.back()->check(*member);
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const EvaluatorConfig& config = experiment.eval[i];
-    const EvaluationResult result = run_evaluator(config, loaded, outputs[i], scratch.path());
+    const EvaluationResult result = run_evaluator(*evaluators[i], config, loaded, outputs[i]);
     throw_if_stopped();
     if (!options.json) std::cout << config.name << "  " << result.line << std::endl;
     Json& entry = all[config.name] = Json::object();

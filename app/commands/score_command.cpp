@@ -175,15 +175,13 @@ void print_score(const ScoreArguments& arguments, const Options& options,
 void score_text(const ScoreArguments& arguments) {
   arguments.bleu.validate();
   arguments.chrf.validate();
-  const TerOptions& ter = arguments.ter;
-  if (ter.asian_support && !ter.normalized && !ter.no_punct) {
-    throw ConfigError("--asian-support: requires --normalized or --no-punct");
-  }
+  arguments.ter.validate();
   if (arguments.metric == "bleu") {
     print_score(arguments, arguments.bleu, bleu_statistics, bleu_from_statistics, format_bleu,
                 bleu_json);
   } else if (arguments.metric == "ter") {
-    print_score(arguments, ter, ter_statistics, ter_from_statistics, format_ter, ter_json);
+    print_score(arguments, arguments.ter, ter_statistics, ter_from_statistics, format_ter,
+                ter_json);
   } else {
     print_score(arguments, arguments.chrf, chrf_statistics, chrf_from_statistics, format_chrf,
                 chrf_json);

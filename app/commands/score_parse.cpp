@@ -56,8 +56,7 @@ void report_problems(const ParseScore& score, const std::string& predicted_name)
   if (count > limit) std::cerr << "… and " << count - limit << " more\n";
   if (score.all.valid() == 0 && count > 0) {
     std::cerr << predicted_name
-              << ": no line has a tree of the gold sentence's words; give parses of the same "
-                 "sentences\n";
+              << ": no sentence could be scored; give parses of the gold trees' sentences\n";
   }
 }
 

@@ -134,7 +134,7 @@ void report_cuts(const Translator& translator) {
 
 void translate(const SearchFlags& flags, const std::string& prefix_file, const Context& context) {
   std::vector<std::string> prefixes;
-  if (!prefix_file.empty()) prefixes = read_lines(prefix_file);
+  if (!prefix_file.empty()) prefixes = read_utf8_lines(prefix_file);
   const auto require_as_many = [&](bool as_many) {
     if (as_many || prefix_file.empty()) return;
     throw DataError("--prefix " + prefix_file + ": has " + std::to_string(prefixes.size()) +
@@ -142,6 +142,10 @@ void translate(const SearchFlags& flags, const std::string& prefix_file, const C
   };
   LoadedEnsemble loaded = load_to_search(flags, Task::translation, context);
   std::cerr << "translating with " << loaded.description() << "\n";
+  UnknownTokens unknown;
+  const Tokenizer& target = *loaded.tokenizers.target;
+  for (const std::string& prefix : prefixes) unknown.add(target, target.encode(prefix));
+  print_unknown(unknown, "prefix");
   Translator translator(loaded.models, loaded.tokenizers, loaded.experiment().search);
   OutputFile output(flags.output);
   size_t printed = 0;

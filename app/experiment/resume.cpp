@@ -114,8 +114,10 @@ std::string training_text(const Experiment& experiment) {
     }
   };
   erase(kHousekeeping);
-  erase(kBesideTraining);
-  if (experiment.train.patience == 0) erase(kEvaluation);
+  if (experiment.train.patience == 0) {  // early stopping depends on evaluations of the average
+    erase(kBesideTraining);
+    erase(kEvaluation);
+  }
   return json.dump();
 }
 

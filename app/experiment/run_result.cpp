@@ -80,10 +80,11 @@ std::optional<RunResult> read_result(const RunDirectory& run) {
 std::optional<RunResult> finished_result(const RunDirectory& run, const TrainConfig& config) {
   auto result = read_result(run);
   if (!result || result->step >= config.steps) return result;
-  // Early stopping (train.patience) ended the run before the train.steps that it had.
-  const bool stopped_early =
-      config.patience > 0 && result->step < load_description(run).train.steps;
-  return stopped_early ? result : std::nullopt;
+  // Early stopping (train.patience) or a loss that is not finite ended the run before the
+  // train.steps that it had.
+  const bool ended_early = (config.patience > 0 || result->end == RunEnd::diverged) &&
+                           result->step < load_description(run).train.steps;
+  return ended_early ? result : std::nullopt;
 }
 
 Json read_run_file(const RunDirectory& run) {

@@ -28,8 +28,8 @@ inline constexpr const char* kThreads = "threads";
 inline constexpr const char* kPrecision = "precision";
 inline constexpr const char* kRowStep = "row_step";
 
-/// What to do about a run that diverged: its perplexity is not finite, or more than 20,000 times
-/// that of a uniform guess.
+/// What to do about a run that diverged: its loss or perplexity is not finite, or the latter is
+/// more than 20,000 times that of a uniform guess.
 inline constexpr const char* kDivergedRemedy =
     "train a new run (--run) with a lower train.learning_rate, a longer train.warmup or "
     "train.clip_norm";

@@ -168,7 +168,16 @@ LoopEnd TrainingRun::run() {
       update_config();
     });
     world_.take_traffic();  // of the start; the log has that of updates
-    end = train_loop(*trainer_, experiment_.train, callbacks());
+    try {
+      end = train_loop(*trainer_, experiment_.train, callbacks());
+    } catch (const NonFiniteLoss&) {  // a run that is resumed unchanged would end in the same way
+      on_rank_zero(world_, [&] {
+        RunResult result = counts();
+        result.end = RunEnd::diverged;
+        attn::write_result(directory_, result);
+      });
+      throw;
+    }
     if (end == LoopEnd::finished && step() < experiment_.train.steps) {
       progress_->log(
           format("early stopping at step %lld of %lld (train.patience): no better "
@@ -231,14 +240,8 @@ bool TrainingRun::write_result() {
   return unless_stopped([this] { write_result_file(); });
 }
 
-void TrainingRun::write_result_file() {
-  if (has_result()) return;
-  update_config();  // former results may have been made during training
-  if (experiment_.train.average_last > 0) {
-    score_average();
-  } else {
-    score_missing();
-  }
+// The result but for its scores and end.
+RunResult TrainingRun::counts() const {
   const TrainState& state = trainer_->state;
   const VocabularySizes& vocabulary = model_->sizes();
   RunResult result;
@@ -246,7 +249,8 @@ void TrainingRun::write_result_file() {
   result.parameters = parameter_count(experiment_.model, vocabulary);
   result.target_tokens = state.target_tokens;
   result.seconds = state.seconds;
-  result.tokens_per_second = static_cast<double>(state.target_tokens) / result.seconds;
+  if (result.seconds > 0)
+    result.tokens_per_second = static_cast<double>(state.target_tokens) / result.seconds;
   result.flops = epoch_flops(*corpus_, experiment_.model, vocabulary) /
                  static_cast<double>(corpus_->target_tokens()) *
                  static_cast<double>(state.target_tokens);
@@ -256,16 +260,29 @@ void TrainingRun::write_result_file() {
                           context_.device);
   result.peak_memory = peak_memory(context_.device);
   result.as_read = paths_as_read();
-  result.results = results_at(directory_, state.step);
-  const std::string diverged = divergence(experiment_, result, vocabulary.target);
-  result.end = !diverged.empty()                      ? RunEnd::diverged
-               : state.step < experiment_.train.steps ? RunEnd::patience
-                                                      : RunEnd::steps;
+  return result;
+}
+
+void TrainingRun::write_result_file() {
+  if (has_result()) return;
+  update_config();  // former results may have been made during training
+  if (experiment_.train.average_last > 0) {
+    score_average();
+  } else {
+    score_missing();
+  }
+  RunResult result = counts();
+  result.results = results_at(directory_, step());
+  const int64_t vocabulary = model_->sizes().target;
+  const std::string diverged = divergence(experiment_, result, vocabulary);
+  result.end = !diverged.empty()                  ? RunEnd::diverged
+               : step() < experiment_.train.steps ? RunEnd::patience
+                                                  : RunEnd::steps;
   metrics_->sync();  // result.json ends the run: nobody would score the average again
   attn::write_result(directory_, result);
   if (diverged.empty()) return;
   throw std::runtime_error(directory_.path().string() + ": diverged: " + diverged +
-                           ", that of a uniform guess " + std::to_string(vocabulary.target) + "; " +
+                           ", that of a uniform guess " + std::to_string(vocabulary) + "; " +
                            kDivergedRemedy);
 }
 

@@ -93,6 +93,7 @@ class TrainingRun {
                   double seconds, bool best = false);
   void score_average();
   void score_missing();
+  RunResult counts() const;
   void write_result_file();
   void log_interval(const TrainingInterval& interval);
   void save();

@@ -107,7 +107,7 @@ void write_if_changed(const fs::path& path, const std::string& text) {
   if (!fs::exists(path) || read_file(path) != text) write_file_atomically(path, text);
 }
 
-void prepare_sweep(SweepPlan& plan, const Log& log) {
+void require_texts(const SweepPlan& plan) {
   for (const PlannedRun& run : plan.runs) {
     try {
       run.experiment.require_texts();
@@ -116,6 +116,17 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
       throw DataError(plan.source + ": row " + plan.rows[run.row].name + ": " + error.what());
     }
   }
+}
+
+// sweep.json has all rows, also without those of --only.
+void check_all_unchanged(SweepPlan plan) {
+  for (PlannedRow& row : plan.rows) row.selected = true;
+  plan_runs(plan);
+  inspect_runs(plan);
+  check_unchanged(plan);
+}
+
+void prepare_sweep(SweepPlan& plan, const Log& log) {
   make_directories(plan.directory);
   for (const char* folder : {"", "vocabulary", "cache"}) {
     remove_leftovers(plan.directory / folder, std::chrono::hours(24));
@@ -231,13 +242,14 @@ int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& cont
                bool trials = false) {
   require_free_place(plan);
   check_parameters(plan);
+  require_texts(plan);
+  prepare_programs(plan, 0);
   if (const int64_t taken = take_collected(plan); taken > 0) {
     std::cerr << counted(taken, "finished run") << " taken from " << plan.collection.string()
               << "\n";
   }
   inspect_runs(plan);
-  check_unchanged(plan);
-  prepare_programs(plan, 0);
+  check_all_unchanged(plan);
   exit_on_stop_signals();
   const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
   prepare_sweep(plan, log);

@@ -28,6 +28,19 @@ PlannedRow with_settings(PlannedRow row, const ExpandedRow& combination) {
   return row;
 }
 
+// Throws ConfigError if the trials would replace an option that the row sets itself.
+void require_not_tuned(const SweepPlan& plan, const PlannedRow& row) {
+  const auto own = changed_paths(plan.rows.front().experiment, row.experiment);
+  for (const auto& [path, values] : plan.file.tune.items()) {
+    const auto sets = [&, tuned = Assignment(path + "=").path](const std::string& one) {
+      return is_within(one, tuned) || is_within(tuned, one);
+    };
+    if (std::ranges::none_of(own, sets)) continue;
+    throw ConfigError(plan.source + ": tune: row " + row.name + " sets " + path +
+                      " itself; leave it out of \"tune\", or change the row");
+  }
+}
+
 // The number, for each row, of the trial with the lowest perplexity at its end, the first of
 // equals, and this perplexity.
 std::vector<std::pair<size_t, double>> choices_of(const SweepPlan& plan, const SweepPlan& trials) {
@@ -66,6 +79,7 @@ SweepPlan plan_trials(const SweepPlan& plan) {
   trials.metrics[Metric::loss] = deciding(plan);
   trials.rows.clear();
   for (const PlannedRow& row : plan.rows) {
+    require_not_tuned(plan, row);
     for (const ExpandedRow& combination : combinations_of(plan)) {
       PlannedRow& trial = trials.rows.emplace_back(with_settings(row, combination));
       trial.name += combination.row.name.substr(std::string_view("tune").size());
@@ -74,6 +88,7 @@ SweepPlan plan_trials(const SweepPlan& plan) {
       trial.seeds = 1;
       trial.selected = true;  // the choice of settings does not depend on --only
       trial.experiment.train.steps = plan.file.tune.at("updates");
+      trial.experiment.train.patience = 0;
       std::erase_if(trial.experiment.eval,
                     [&](const EvaluatorConfig& one) { return one.name != deciding(plan); });
     }

@@ -134,13 +134,11 @@ std::vector<size_t> batch_sizes(std::span<const ScoredPair> pairs, int64_t token
   for (const ScoredPair& pair : pairs) {
     const size_t length = std::max(pair.source.size(), pair.target.size()) + 1;
     longest = std::max(longest, length);
-    const bool fits = !sizes.empty() && (sizes.back() + 1) * longest <= static_cast<size_t>(tokens);
-    if (fits) {
-      ++sizes.back();
-    } else {
-      sizes.push_back(1);
+    if (sizes.empty() || (sizes.back() + 1) * longest > static_cast<size_t>(tokens)) {
+      sizes.push_back(0);
       longest = length;
     }
+    ++sizes.back();
   }
   return sizes;
 }

@@ -48,7 +48,7 @@ struct ParseBrackets {
 ParseBrackets parse_brackets(std::span<const Tree> trees, const EvalbParameters& parameters);
 
 /// EVALB's repair if the numbers of words differ: a deleted quotation mark is restored as a word if
-/// the other tree has the same mark at the same position under a tag that is not deleted.
+/// the other tree has a word at the same position whose tag, of quotation marks, is not deleted.
 void restore_quotes(ParseBrackets& gold, ParseBrackets& predicted,
                     const EvalbParameters& parameters);
 

@@ -5,10 +5,12 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "data/parsing/linearize.h"
 #include "eval/metrics/parse_brackets.h"
 
 namespace attn {
@@ -48,8 +50,8 @@ std::string find_deleted(std::span<const Tree> gold, std::span<const Tree> predi
     }
     return "word " + std::to_string(i + 1) + ", " + quoted(a.words[i].word) + ", is tagged " +
            quoted(predicted_tag) + ", in gold " + quoted(gold_tag) +
-           ", and EVALB deletes punctuation by its tag; parse with search.known_tags for the tags "
-           "seen in training";
+           ", and EVALB deletes punctuation by its tag" +
+           (predicted_tag == kNoTag ? "" : "; parse with search.known_tags for tags of training");
   }
   return "";
 }
@@ -73,12 +75,11 @@ Comparison compare(std::span<const Tree> gold, std::span<const Tree> predicted,
     return result;
   }
   if (result.gold.words.size() != result.predicted.words.size()) {
-    // On copies, which are used only if the repair succeeds.
-    ParseBrackets gold_restored = result.gold, predicted_restored = result.predicted;
-    restore_quotes(gold_restored, predicted_restored, parameters);
-    if (gold_restored.words.size() == predicted_restored.words.size()) {
-      result.gold = std::move(gold_restored);
-      result.predicted = std::move(predicted_restored);
+    auto repaired = std::pair(result.gold, result.predicted);  // used if the repair succeeds
+    auto& [gold_words, predicted_words] = repaired;
+    restore_quotes(gold_words, predicted_words, parameters);
+    if (gold_words.words.size() == predicted_words.words.size()) {
+      std::tie(result.gold, result.predicted) = std::move(repaired);
     }
   }
   score.problem = find_mismatch(result.gold, result.predicted, parameters);
@@ -119,9 +120,7 @@ class ParseTables {
     BracketTableRow& of_length = lengths_[range_of_ten(length)];
     ++of_length.sentences;
     const auto add_bracket = [&](const ParseBracket& bracket, const BracketCounts& counts) {
-      auto label = labels_.find(bracket.label);
-      if (label == labels_.end()) label = labels_.try_emplace(std::string(bracket.label)).first;
-      label->second += counts;
+      labels_[std::string(bracket.label)] += counts;
       spans_[span_range(bracket.end - bracket.start)].counts += counts;
       of_length.counts += counts;
     };
@@ -142,7 +141,6 @@ class ParseTables {
   }
 
   std::vector<BracketTableRow> by_length() const { return named(lengths_); }
-
   std::vector<BracketTableRow> by_span() const { return named(spans_); }
 
  private:
@@ -160,7 +158,7 @@ class ParseTables {
     return rows;
   }
 
-  std::map<std::string, BracketCounts, std::less<>> labels_;
+  std::map<std::string, BracketCounts> labels_;
   Ranges lengths_, spans_;
 };
 

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/check.h"
 #include "base/format.h"
 #include "base/unicode.h"
 #include "eval/metrics/sentence_statistics.h"
@@ -229,6 +230,11 @@ Words number_words(const std::string& text, std::unordered_map<std::string, uint
 }
 
 }  // namespace
+
+void TerOptions::validate() const {
+  require(!asian_support || normalized || no_punct, "asian_support", "true",
+          "requires normalized or no_punct");
+}
 
 int64_t translation_edits(std::span<const uint32_t> hypothesis,
                           std::span<const uint32_t> reference) {

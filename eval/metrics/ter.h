@@ -16,6 +16,7 @@ struct TerOptions {
   bool no_punct = false;        ///< remove . , ? : ; ! " ( )
   bool asian_support = false;   ///< with the two before: Chinese and Japanese characters too
 
+  void validate() const;
   bool operator==(const TerOptions&) const = default;
 };
 

@@ -44,7 +44,7 @@ void rank_by_expected_utility(std::vector<Translation>& hypotheses, RiskUtility 
     for (size_t r = 0; r < different.size(); ++r) {
       sum += counts[r] * utility_of(one.text, different[r].text, utility);
     }
-    one.score = sum / all;
+    one.score = std::round(sum / all * 1e9) / 1e9;  // sums of the same numbers are equal
   }
   std::ranges::stable_sort(different, std::ranges::greater(), &Translation::score);
   constexpr double kNever = -std::numeric_limits<double>::infinity();

@@ -16,7 +16,6 @@ namespace {
 Parse fused(std::vector<Parse> nbest, SearchMethod method) {
   const auto likeliest = std::ranges::max_element(nbest, {}, &Parse::log_prob);
   if (!std::isfinite(likeliest->log_prob)) return std::move(nbest.front());
-  const double highest = likeliest->log_prob;
   std::vector<Tree> trees;
   std::vector<double> log_probs;
   for (Parse& parse : nbest) {
@@ -28,7 +27,7 @@ Parse fused(std::vector<Parse> nbest, SearchMethod method) {
                                                        : probabilities_of(log_probs));
   return {.tree = with_root(std::move(best.tree)),
           .score = 100 * best.expected_f1,
-          .log_prob = highest,
+          .log_prob = likeliest->log_prob,
           .repaired = nbest.front().repaired,
           .finished = nbest.front().finished};
 }
@@ -80,9 +79,7 @@ std::vector<TokenMask> Parser::known_leaves(const std::vector<std::string>& word
 
 Parse Parser::build(const Input& input, const Hypothesis& hypothesis) const {
   std::vector<std::string> symbols;
-  for (const int32_t token : hypothesis.tokens) {
-    symbols.push_back(tokenizers_.target->piece(token));
-  }
+  for (const int32_t id : hypothesis.tokens) symbols.push_back(tokenizers_.target->piece(id));
   RebuiltTree built = rebuild_tree(symbols, input.words, vocabulary_.form(), vocabulary_.labels());
   Tree tree = std::move(built.tree);
   if (!input.rest.empty() && tree.is_leaf()) tree = with_root(std::move(tree));
@@ -106,9 +103,7 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
   BatchedSearch how{.search = search,
                     .inference = inference_,
                     .batch_tokens = limits_.batch_tokens,
-                    .first_sentence = counts_.sentences,
-                    .min_limits = {},
-                    .constraint = {}};
+                    .first_sentence = counts_.sentences};
   for (const auto& sentence : sentences) {
     const auto number = counts_.sentences + static_cast<int64_t>(inputs.size()) + 1;
     inputs.push_back(prepare(sentence, number));
@@ -136,14 +131,9 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
     // The source was empty: no words, or words without tokens.
     if (found[i].empty()) found[i] = {Hypothesis{.finished = true}};
     fill_nbest(found[i], search.nbest);
-    for (const Hypothesis& hypothesis : found[i]) {
-      out[i].push_back(build(inputs[i], hypothesis));
-    }
-    if (fuses) {
-      Parse one =
-          inputs[i].words.empty() ? out[i].front() : fused(std::move(out[i]), search.method);
-      out[i] = {std::move(one)};
-    }
+    for (const Hypothesis& one : found[i]) out[i].push_back(build(inputs[i], one));
+    if (fuses && !inputs[i].words.empty()) out[i] = {fused(std::move(out[i]), search.method)};
+    if (fuses) out[i].resize(1);
     ++counts_.sentences;
     counts_.repaired += out[i].front().repaired;
     counts_.unfinished += !out[i].front().finished;

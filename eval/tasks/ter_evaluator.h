@@ -28,6 +28,7 @@ struct TerEvaluation {
     visit("asian_support", self.ter.asian_support,
           "with normalized or no_punct: also Chinese and Japanese characters and punctuation");
   }
+  void validate() const { ter.validate(); }
   bool operator==(const TerEvaluation&) const = default;
   EvaluationResult score(std::span<const std::string> hypotheses,
                          std::span<const std::vector<std::string>> references) const {

@@ -48,6 +48,10 @@ class Fusion {
       if (now <= f1) break;
       f1 = now;
     }
+    if (bare_ > f1) {  // F1 of two trees without brackets is 1
+      search(2.0);     // more than any probability
+      f1 = bare_;
+    }
     // Brackets of many trees over the same words add up.
     if (depth(0, count()) >= kMaxTreeDepth) return likeliest();
     std::vector<Tree> top;
@@ -80,6 +84,7 @@ class Fusion {
     std::map<Span, int64_t> heights;
     int64_t word = 0;
     add_node(tree, probability, word, seen, heights);
+    if (seen.empty()) bare_ += probability;
   }
 
   // Children first, so that the heights of brackets over the same words count from below.
@@ -207,8 +212,8 @@ class Fusion {
   std::vector<std::vector<const Bracket*>> by_span_;  // innermost first
   std::vector<std::map<std::string, double>> tags_;
   std::vector<std::string> words_;
-  std::pair<Tree, double> likeliest_;  // and its probability
-  double total_ = 0.0, lambda_ = 0.0;
+  std::pair<Tree, double> likeliest_;               // and its probability
+  double total_ = 0.0, lambda_ = 0.0, bare_ = 0.0;  // bare_: of trees without brackets
   std::vector<double> gain_;
   std::vector<int64_t> split_;
 };

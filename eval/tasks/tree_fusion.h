@@ -29,11 +29,12 @@ inline constexpr int64_t kMaxFusedWords = 1000;
 /// with these probabilities. It may combine brackets of several trees. Expected F1 is the ratio of
 /// expectations, 2 Σ p(b) / (|brackets| + Σ over all brackets p), with p(b) the probability of the
 /// trees that have bracket b; it is maximized exactly, by CKY over p(b) - λ with Dinkelbach's
-/// iteration on λ. Brackets of the same words are ordered as in the trees on average; a word's tag
-/// is its likeliest one other than kNoTag. Outer brackets with a root label do not count, and the
-/// result has none. A sentence of more than kMaxFusedWords has its likeliest tree, and so has one
-/// whose fused tree would be deeper than kMaxTreeDepth. All trees have the same words, at least
-/// one; `probabilities` are 0 or more and sum to 1.
+/// iteration on λ. That of no brackets is the probability of the trees without any. Brackets of the
+/// same words are ordered as in the trees on average; a word's tag is its likeliest one other than
+/// kNoTag. Outer brackets with a root label do not count, and the result has none. A sentence of
+/// more than kMaxFusedWords has its likeliest tree, and so has one whose fused tree would be deeper
+/// than kMaxTreeDepth. All trees have the same words, at least one; `probabilities` are 0 or more
+/// and sum to 1.
 FusedTree fuse_trees(std::span<const Tree> trees, std::span<const double> probabilities);
 
 }  // namespace attn

@@ -62,7 +62,11 @@ bool supports_ragged_lengths(const torch::Tensor& queries, const torch::Tensor& 
 
 torch::Tensor ragged_attention(const torch::Tensor& queries, const torch::Tensor& keys,
                                const torch::Tensor& values, const PackedAttention& options) {
-  const auto heads = [&](const torch::Tensor& rows) {  // one batch of all rows
+  // The kernel reads all three as the queries' type; a norm of queries and keys has fp32 results.
+  const torch::ScalarType type =
+      ComputeScope::autocast_type(queries.device()).value_or(values.scalar_type());
+  const auto heads = [&](const torch::Tensor& given) {  // one batch of all rows
+    const torch::Tensor rows = given.to(type);
     // Columns of a wider tensor (joint_linear) need no copy if every row begins at 16 bytes.
     const bool aligned =
         rows.stride(1) == 1 && rows.stride(0) % 8 == 0 && rows.storage_offset() % 8 == 0;

@@ -129,21 +129,26 @@ torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_NI, const TimeM
   const bool gru_on_cpu = cell_ == RecurrentCell::gru && on_cpu_path(x_NI);
   if (gru_on_cpu || !ComputeScope::takes(path())) return as_read(x_NI, time, first_BH);
   if (on_cpu_path(x_NI)) return lstm_on_cpu(x_NI.to(torch::kFloat32), time, first_BH);
+  // In fp32, as on a CPU: autocast converts cuDNN's operands to fp16, whatever its type.
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+  const torch::Tensor x = x_NI.to(torch::kFloat32);
   const int64_t directions = bidirectional_ ? 2 : 1;
   const int64_t sentences =
       time.batch_sizes().size(0) > 0 ? time.batch_sizes()[0].item<int64_t>() : 0;
-  const torch::Tensor zeros = torch::zeros({directions, sentences, hidden_}, x_NI.options());
+  const torch::Tensor zeros = torch::zeros({directions, sentences, hidden_}, x.options());
   const torch::Tensor first =
-      first_BH.defined() ? time.sorted(first_BH).unsqueeze(0).to(x_NI.scalar_type()) : zeros;
+      first_BH.defined() ? time.sorted(first_BH).unsqueeze(0).to(torch::kFloat32) : zeros;
+  // cuDNN has gradients in training mode alone, in which the module need not be for them.
+  const bool train = torch::GradMode::is_enabled();
   switch (cell_) {
     case RecurrentCell::lstm:
-      return std::get<0>(torch::lstm(x_NI, time.batch_sizes(), {first, zeros}, parameters_,
-                                     /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0.0,
-                                     is_training(), bidirectional_));
+      return std::get<0>(torch::lstm(x, time.batch_sizes(), {first, zeros}, parameters_,
+                                     /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0.0, train,
+                                     bidirectional_));
     case RecurrentCell::gru:
-      return std::get<0>(torch::gru(x_NI, time.batch_sizes(), first, parameters_,
-                                    /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0.0,
-                                    is_training(), bidirectional_));
+      return std::get<0>(torch::gru(x, time.batch_sizes(), first, parameters_,
+                                    /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0.0, train,
+                                    bidirectional_));
   }
   throw std::logic_error("unknown cell");
 }

@@ -207,8 +207,7 @@ class Tuning(ProgramTest):
         found = {}
         for result in (self.path / run / "tune").glob("*/seed-3/result.json"):
             row, _, rate = result.parents[1].name.partition(".learning_rate=")
-            values = json.loads(result.read_text())["results"]["valid"]["values"]
-            found.setdefault(row, {})[float(rate)] = values["ppl"]
+            found.setdefault(row, {})[float(rate)] = json.loads(result.read_text())["results"]["valid"]["values"]["ppl"]
         return found
 
     def test_every_row_has_the_same_trials_and_then_all_seeds(self):
@@ -265,7 +264,7 @@ class Tuning(ProgramTest):
 
     def test_killed_in_its_trials_it_goes_on(self):
         sweep = json.loads((self.path / "tuned.json").read_text())
-        sweep["tune"]["train.learning_rate"], sweep["rows"] = [0.001, 0.002], sweep["rows"][:2]
+        sweep["tune"]["train.learning_rate"], sweep["rows"] = [0.001, 1e30], sweep["rows"][:2]
         self.write("killed.json", sweep)
         process = self.start("sweep", "killed.json", "--run", "killed")
         self.wait_for("its first trial", process, "killed/tune/*/seed-3/result.json")
@@ -273,18 +272,20 @@ class Tuning(ProgramTest):
         self.assertFalse((self.path / "killed/sweep.json").exists())
         done = self.tune("killed", "--only", "base", "--seeds", "1", sweep="killed.json")
         self.assertIn("already finished", done.stderr)
-        self.assertEqual({len(rates) for rates in self.trials("killed").values()}, {2})
+        ends = [json.loads(result.read_text())["end"] for result in (self.path / "killed/tune").glob("*/seed-3/result.json")]
+        self.assertEqual(sorted(ends), ["diverged", "diverged", "steps", "steps"])
 
     def test_mistakes_are_one_line(self):
+        tuned = json.loads((self.path / "tuned.json").read_text())
         for tune, names in (({"train.learning_rate": [0.1]}, ["tune.updates: null"]),
                             ({"train.rate": [0.1], "updates": 5}, ["tune", "train.rate"]),
+                            ({"model.d_ff": [64, 256], "updates": 5}, ["tune: row wide sets model.d_ff itself"]),
                             ({"train.learning_rate": 0.1, "updates": 5}, ["tune.grid.train.learning_rate"])):
-            self.write("mistake.json", {"base": "base.json", "tune": tune, "rows": [{"name": "base"}]})
+            self.write("mistake.json", {**tuned, "tune": tune})
             self.one_line("sweep", "mistake.json", code=2, names=names)
-        self.write("mistake.json", {"base": "base.json", "set": {"eval": []}, "rows": [{"name": "base"}],
-                                    "tune": {"train.learning_rate": [0.1], "updates": 5}})
+        self.write("mistake.json", {**tuned, "set": {"eval": []}})
         self.one_line("sweep", "mistake.json", code=2, names=["tune: needs an evaluator of kind loss"])
-        self.write("array.json", {**json.loads((self.path / "tuned.json").read_text()), "rows": [{"name": "base"}]})
+        self.write("array.json", {**tuned, "rows": [{"name": "base"}]})
         script = self.attn("sweep", "array.json", "--run", "array", "--slurm", "--no-submit").stderr
         self.assertIn("run the same command again for what follows these trials", script)
         self.assertEqual((self.path / "array/tune/slurm.sh").read_text().count("learning_rate="), 3)

@@ -48,13 +48,15 @@ class Faulty : public TransformerImpl {
   int calls_;  // with a fault
 };
 
-void check_all(const FastPathCheck& check) {
+void check_all(const FastPathCheck& check, torch::Device device = torch::kCPU) {
   for (const ModelVariant& variant : testing::variants()) {
     INFO(variant.name);
     torch::manual_seed(3);
     const auto model = make_model(variant.config, kSizes);
+    model->to(device);
     FastPathDifference found;
     CHECK_NOTHROW(found = check_fast_paths(*model, check));
+    if (!device.is_cpu()) continue;
     CHECK(found.loss < 1e-5);
     CHECK(found.gradients < 2e-5);
     CHECK(found.search < 1e-4);
@@ -74,6 +76,12 @@ TEST_CASE("the check in bf16 lets rounding pass, in every variant") {
   check_all({.gradients = true,
              .precision = Precision::bf16,
              .loss = smoothed_targets({.label_smoothing = 0.0, .z_loss = 0.001}, kSizes.target)});
+}
+
+TEST_CASE("the check passes on a GPU, in fp32 and bf16, in every variant", "[gpu]") {
+  if (!testing::machine_has(torch::cuda::is_available(), "GPU")) return;
+  check_all({}, torch::kCUDA);
+  check_all({.precision = Precision::bf16}, torch::kCUDA);
 }
 
 TEST_CASE("a fault of a kernel, a forgotten option and a step that is not forward are found") {

@@ -89,12 +89,12 @@ def summary(report):
     metrics = [metric for metric in report.metrics if report.compared(metric["key"])]
     for metric in metrics:
         key = metric["key"]
-        deviation = report.value(report.first, key, "deviation")
         compared, verdicts = report.compared(key), report.verdicts(key)
         tau, found = report.rank_correlation(key), report.detectable(key)
         signs = [verdicts[word] for word in ("agrees", "disagrees", "inconclusive")]
         interval = "" if not tau or not tau[1] else f" [{tau[1][0]:.2f}, {tau[1][1]:.2f}]"
-        texts = [f"{report.value(report.first, key, 'mean'):.2f}" + (f" ± {deviation:.2f}" if deviation is not None else ""),
+        mean, deviation = (report.value(report.first, key, part) for part in ("mean", "deviation"))
+        texts = ["" if mean is None else f"{mean:.2f}" + (f" ± {deviation:.2f}" if deviation is not None else ""),
                  f"{sum(report.marked(row, key, 'significant') for row in compared)} of {len(compared)}",
                  "{} / {} / {}".format(*signs) if sum(signs) else "", f"{tau[0]:.2f}{interval}" if tau else "",
                  f"{found[0]:.2f} / {found[1]:.2f}" if found else ""]

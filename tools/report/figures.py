@@ -253,10 +253,9 @@ def draw_cost(report, metric, width):
     figure, axis = panel("", "training FLOPs of a run (log scale)", metric["title"], width, 3.6)
     clusters = []
     for point in points:
-        if clusters and point[0] < clusters[-1][0][0] * SAME_FLOPS:
-            clusters[-1].append(point)
-        else:
-            clusters.append([point])
+        if not clusters or point[0] >= clusters[-1][0][0] * SAME_FLOPS:
+            clusters.append([])
+        clusters[-1].append(point)
     named = {report.first} | {pick(cluster, key=lambda point: point[1])[2] for cluster in clusters for pick in (min, max)}
     for flops, mean, row in points:
         deviation = report.value(row, metric["key"], "deviation")

@@ -181,6 +181,7 @@ TEST_CASE("TER of corpora and sentences is sacreBLEU's") {
         return ter_from_statistics(sentence_ter_statistics(hypothesis, references, options),
                                    options, 1);
       });
+  CHECK_THROWS_AS(TerOptions{.asian_support = true}.validate(), ConfigError);
 }
 
 TEST_CASE("TER's intervals and p-values are sacreBLEU's") {
