@@ -143,6 +143,8 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
   const torch::Tensor none = ~allowed.any(-1, true);
   torch::Tensor first = torch::zeros({1, 1, 1, of_keys.longest}, allowed.options());
   first.select(-1, 0).fill_(true);
+  // cuDNN's makes a plan for each shape, and is not deterministic.
+  at::globalContext().setSDPUseCuDNN(false);
   const torch::Tensor out = torch::scaled_dot_product_attention(
       heads(of_queries, queries), heads(of_keys, keys), heads(of_keys, values),
       allowed | (none & first), options.dropout);

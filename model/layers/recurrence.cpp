@@ -129,8 +129,10 @@ torch::Tensor RecurrentLayerImpl::forward(const torch::Tensor& x_NI, const TimeM
   const bool gru_on_cpu = cell_ == RecurrentCell::gru && on_cpu_path(x_NI);
   if (gru_on_cpu || !ComputeScope::takes(path())) return as_read(x_NI, time, first_BH);
   if (on_cpu_path(x_NI)) return lstm_on_cpu(x_NI.to(torch::kFloat32), time, first_BH);
-  // In fp32, as on a CPU: autocast converts cuDNN's operands to fp16, whatever its type.
+  // In fp32, as on a CPU: autocast converts cuDNN's operands to fp16, whatever its type, and by
+  // default cuDNN rounds those of recurrences to TF32.
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+  at::globalContext().setAllowTF32CuDNN(false);
   const torch::Tensor x = x_NI.to(torch::kFloat32);
   const int64_t directions = bidirectional_ ? 2 : 1;
   const int64_t sentences =
@@ -221,14 +223,16 @@ RecurrentState RecurrentLayerImpl::step(const torch::Tensor& x_RI, const Recurre
     return cell(float_linear(x_RI, {w[0], w[2]}), float_linear(before.hidden, {w[1], w[3]}),
                 before);
   }
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+  const torch::Tensor x = x_RI.to(torch::kFloat32), state = before.hidden.to(torch::kFloat32);
   switch (cell_) {
     case RecurrentCell::lstm: {
       const auto [hidden, cell] =
-          torch::lstm_cell(x_RI, {before.hidden, before.cell}, w[0], w[1], w[2], w[3]);
+          torch::lstm_cell(x, {state, before.cell.to(torch::kFloat32)}, w[0], w[1], w[2], w[3]);
       return {hidden, cell};
     }
     case RecurrentCell::gru:
-      return {torch::gru_cell(x_RI, before.hidden, w[0], w[1], w[2], w[3]), {}};
+      return {torch::gru_cell(x, state, w[0], w[1], w[2], w[3]), {}};
   }
   throw std::logic_error("unknown cell");
 }
