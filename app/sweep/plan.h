@@ -142,7 +142,7 @@ bool has_unfinished(const SweepPlan& plan);
 
 /// After inspect_runs: throws ConfigError naming runs whose row has changed since they were
 /// trained, or DataError naming runs whose data files have changed.
-void check_unchanged(const SweepPlan& plan);
+void check_unchanged(const SweepPlan& plan, bool with_texts = true);
 
 /// Copies the vocabularies and the finished runs of the collection, if there is one, into the sweep
 /// directory, without replacing runs that have started: these are resumed instead. Returns the

@@ -69,12 +69,12 @@ bool has_unfinished(const SweepPlan& plan) {
   return std::ranges::any_of(plan.runs, [](const PlannedRun& run) { return !run.finished; });
 }
 
-void check_unchanged(const SweepPlan& plan) {
+void check_unchanged(const SweepPlan& plan, bool with_texts) {
   std::vector<std::string> changed, texts;
   TextHashes hashes(plan.directory / kTextHashes);
   for (const PlannedRun& run : plan.runs) {
     add(changed, run.name, run.changed);
-    add(texts, run.name, changed_texts(run.directory, run.experiment, hashes));
+    if (with_texts) add(texts, run.name, changed_texts(run.directory, run.experiment, hashes));
   }
   const std::string& source = plan.source;
   const std::string directory = plan.directory.string();

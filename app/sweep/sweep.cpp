@@ -118,12 +118,12 @@ void require_texts(const SweepPlan& plan) {
   }
 }
 
-// sweep.json has all rows, also without those of --only.
-void check_all_unchanged(SweepPlan plan) {
+// sweep.json has all rows, also those that --only leaves out, whose texts may have changed.
+void check_configs_unchanged(SweepPlan plan) {
   for (PlannedRow& row : plan.rows) row.selected = true;
   plan_runs(plan);
   inspect_runs(plan);
-  check_unchanged(plan);
+  check_unchanged(plan, /*with_texts=*/false);
 }
 
 void prepare_sweep(SweepPlan& plan, const Log& log) {
@@ -249,7 +249,8 @@ int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& cont
               << "\n";
   }
   inspect_runs(plan);
-  check_all_unchanged(plan);
+  check_unchanged(plan);
+  check_configs_unchanged(plan);
   exit_on_stop_signals();
   const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
   prepare_sweep(plan, log);
