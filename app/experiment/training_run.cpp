@@ -249,8 +249,9 @@ RunResult TrainingRun::counts() const {
   result.parameters = parameter_count(experiment_.model, vocabulary);
   result.target_tokens = state.target_tokens;
   result.seconds = state.seconds;
-  if (result.seconds > 0)
+  if (result.seconds > 0) {
     result.tokens_per_second = static_cast<double>(state.target_tokens) / result.seconds;
+  }
   result.flops = epoch_flops(*corpus_, experiment_.model, vocabulary) /
                  static_cast<double>(corpus_->target_tokens()) *
                  static_cast<double>(state.target_tokens);

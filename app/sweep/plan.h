@@ -140,9 +140,12 @@ void inspect_runs(SweepPlan& plan, bool collected = false);
 /// After inspect_runs: whether a run has not finished.
 bool has_unfinished(const SweepPlan& plan);
 
-/// After inspect_runs: throws ConfigError naming runs whose row has changed since they were
-/// trained, or DataError naming runs whose data files have changed.
-void check_unchanged(const SweepPlan& plan, bool with_texts = true);
+/// Throws ConfigError naming runs whose row has changed since they were trained, also of rows that
+/// are not selected, since sweep.json has all of them.
+void check_configs_unchanged(SweepPlan plan);
+
+/// Throws DataError naming runs whose data files have changed.
+void check_texts_unchanged(const SweepPlan& plan);
 
 /// Copies the vocabularies and the finished runs of the collection, if there is one, into the sweep
 /// directory, without replacing runs that have started: these are resumed instead. Returns the

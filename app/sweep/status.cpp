@@ -69,27 +69,30 @@ bool has_unfinished(const SweepPlan& plan) {
   return std::ranges::any_of(plan.runs, [](const PlannedRun& run) { return !run.finished; });
 }
 
-void check_unchanged(const SweepPlan& plan, bool with_texts) {
-  std::vector<std::string> changed, texts;
+void check_configs_unchanged(SweepPlan plan) {
+  for (PlannedRow& row : plan.rows) row.selected = true;
+  plan_runs(plan);
+  inspect_runs(plan);
+  std::vector<std::string> changed;
+  for (const PlannedRun& run : plan.runs) add(changed, run.name, run.changed);
+  if (changed.empty()) return;
+  throw ConfigError(plan.source + ": changed since they were trained: " + joined(changed, ", ") +
+                    "; train them with the former options (--set applies to all rows), rename "
+                    "the changed rows, or delete their directories in " +
+                    plan.directory.string());
+}
+
+void check_texts_unchanged(const SweepPlan& plan) {
+  std::vector<std::string> texts;
   TextHashes hashes(plan.directory / kTextHashes);
   for (const PlannedRun& run : plan.runs) {
-    add(changed, run.name, run.changed);
-    if (with_texts) add(texts, run.name, changed_texts(run.directory, run.experiment, hashes));
+    add(texts, run.name, changed_texts(run.directory, run.experiment, hashes));
   }
-  const std::string& source = plan.source;
-  const std::string directory = plan.directory.string();
-  if (!changed.empty()) {
-    throw ConfigError(source + ": changed since they were trained: " + joined(changed, ", ") +
-                      "; train them with the former options (--set applies to all rows), rename "
-                      "the changed rows, or delete their directories in " +
-                      directory);
-  }
-  if (!texts.empty()) {
-    throw DataError(source +
-                    ": data files have changed since these runs were trained or evaluated: " +
-                    joined(texts, ", ") + "; restore the files, or delete the runs in " +
-                    directory + " and in the collection (--collect) to retrain them");
-  }
+  if (texts.empty()) return;
+  throw DataError(plan.source +
+                  ": data files have changed since these runs were trained or evaluated: " +
+                  joined(texts, ", ") + "; restore the files, or delete the runs in " +
+                  plan.directory.string() + " and in the collection (--collect) to retrain them");
 }
 
 int64_t take_collected(const SweepPlan& plan) {

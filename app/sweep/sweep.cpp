@@ -118,14 +118,6 @@ void require_texts(const SweepPlan& plan) {
   }
 }
 
-// sweep.json has all rows, also those that --only leaves out, whose texts may have changed.
-void check_configs_unchanged(SweepPlan plan) {
-  for (PlannedRow& row : plan.rows) row.selected = true;
-  plan_runs(plan);
-  inspect_runs(plan);
-  check_unchanged(plan, /*with_texts=*/false);
-}
-
 void prepare_sweep(SweepPlan& plan, const Log& log) {
   make_directories(plan.directory);
   for (const char* folder : {"", "vocabulary", "cache"}) {
@@ -249,8 +241,8 @@ int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& cont
               << "\n";
   }
   inspect_runs(plan);
-  check_unchanged(plan);
   check_configs_unchanged(plan);
+  check_texts_unchanged(plan);
   exit_on_stop_signals();
   const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
   prepare_sweep(plan, log);
@@ -294,7 +286,10 @@ int sweep(const SweepRequest& request, const Context& context) {
             request.no_measure ? std::nullopt : std::optional(request.seconds));
     if (stop_requested()) return stop_exit_code();
     require_free_place(plan);
-    if (!trials) check_unchanged(plan);
+    if (!trials) {
+      check_configs_unchanged(plan);
+      check_texts_unchanged(plan);
+    }
     prepare_programs(plan, 0);
     return 0;
   }

@@ -16,9 +16,9 @@ using testing::Sweeps;
 
 namespace {
 
-void check(SweepPlan plan) {
-  inspect_runs(plan);
-  check_unchanged(plan);
+void check(const SweepPlan& plan) {
+  check_configs_unchanged(plan);
+  check_texts_unchanged(plan);
 }
 
 }  // namespace
