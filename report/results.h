@@ -158,7 +158,8 @@ struct RunRecord {
   std::string as_read;            ///< fast paths that were off: their formula was edited
   std::string changes;            ///< options changed while it was trained, and from which step
   std::vector<CurvePoint> curve;
-  std::vector<double> losses;  ///< all logged ones: of training, and perplexities of validation
+  std::vector<double> losses;             ///< all logged ones of training
+  std::vector<double> perplexities;       ///< all logged ones of validation
   std::vector<BleuStatistics> sentences;  ///< empty: outputs or references missing
   /// "commit", "seed", "data", "processor" …, in display order.
   std::vector<std::pair<std::string, std::string>> provenance;
@@ -246,7 +247,7 @@ struct RowPlan {
 
 struct RowRecord : RowPlan {
   std::map<std::string, std::string> values;  ///< value of every option as JSON text, by path
-  /// The first earlier row that trains the same weights and is only evaluated differently.
+  /// The first earlier row whose trainings these are, which is only evaluated differently.
   std::optional<size_t> equivalent_row;
   std::vector<RunRecord> runs;  ///< by seed
   size_t missing = 0;           ///< seeds that are planned, but without a run

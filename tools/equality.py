@@ -69,8 +69,7 @@ TIMES = ("seconds", "tokens_per_second", "peak_flops", "peak_memory")
 def patched(name):
     """The config; a model of another architecture replaces the base's."""
     base = PARSER if name == "parser" else BASE
-    return {**base, **{key: value if "architecture" in value else {**base[key], **value}
-                       for key, value in CONFIGS[name].items()}}
+    return {**base, **{key: value if "architecture" in value else {**base[key], **value} for key, value in CONFIGS[name].items()}}
 
 
 def hashed(text):

@@ -113,8 +113,7 @@ def read_options(text):
             raise ReferenceError(f"attn config --explain: not of the form 'path = value  meaning (type)': {line}")
         section, _, name = path.rpartition(".")
         kind, _, only = match[2].partition("; ")
-        options.append({"section": section, "name": name, "value": rest[:end], "meaning": match[1],
-                        "type": kind, "only": only})
+        options.append({"section": section, "name": name, "value": rest[:end], "meaning": match[1], "type": kind, "only": only})
     return options
 
 
@@ -129,8 +128,7 @@ def type_cell(kind):
 
 def table(options):
     lines = ["| option | type or choices | default | meaning |", "| --- | --- | --- | --- |"]
-    lines += [f"| `{o['name']}` | {type_cell(o['type'])} | `{cell(o['value'])}` | {cell(o['meaning'])} |"
-              for o in options]
+    lines += [f"| `{o['name']}` | {type_cell(o['type'])} | `{cell(o['value'])}` | {cell(o['meaning'])} |" for o in options]
     return "\n".join(lines) + "\n"
 
 
@@ -239,8 +237,7 @@ def main():
             continue
         if options.check:
             stale = True
-            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), text.splitlines(True), name, "the program",
-                                                       n=0))
+            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), text.splitlines(True), name, "the program", n=0))
         else:
             page.write_text(text, encoding="utf8")
             print(f"wrote {name}")

@@ -4,7 +4,8 @@
     tar -xJf results/table3/runs.tar.xz -C results/table3       unpacks the runs into the folders they had
     python3 tools/results.py results/table3 [--attn build/release/app/attn] [--remove]
 
-Reads all runs in folders of the table (attn sweep --collect results/table3/runs adds some): folders with config.json,
+Unpacks what the archive has and the folders lack, so that no packed run is lost, then reads all runs in folders of the
+table (attn sweep --collect results/table3/runs adds some): folders with config.json,
 metrics.jsonl, result.json, run.json, log.txt and eval/; metrics logs NAME.jsonl of runs without a folder; and outputs
 NAME.txt with their scores in NAME.json. In the archive, log.txt lacks the lines that repeat the metrics.
 --attn computes chrF, which needs the references in corpora/ (data/fetch); without it, chrF of the outputs already in
@@ -97,17 +98,22 @@ def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def reference_of(run, corpora):
+    """The BLEU evaluator of the run's output and its reference in `corpora`; None without one of them."""
+    tests = [e for e in run.config.get("eval", []) if e["kind"] == "bleu" and (not run.result or f"/{e['name']}-" in str(run.output))]
+    reference = tests and corpora / Path(f"{tests[0]['data']}.{run.config['data']['target']}").relative_to("corpora")
+    return (tests[0], reference) if run.output and tests and reference.is_file() else None
+
+
 def rescore(attn, run, corpora):
     """BLEU, brevity penalty and chrF2 of a run's output by `attn score`; None without an output or its reference."""
-    tests = [e for e in run.config.get("eval", []) if e["kind"] == "bleu" and (not run.result or f"/{e['name']}-" in str(run.output))]
-    if not run.output or not tests:
+    found = reference_of(run, corpora)
+    if not found:
         return None
-    reference = corpora.parent / f"{tests[0]['data']}.{run.config['data']['target']}"
-    if not reference.is_file():
-        return None
+    test, reference = found
     def score(metric, *options):
         return json.loads(subprocess.check_output([attn, "score", metric, run.output, reference, "--json", *options]))
-    bleu = score("bleu", "--tokenize", tests[0]["tokenize"], "--force")
+    bleu = score("bleu", "--tokenize", test["tokenize"], "--force")
     return {"bleu": bleu["score"], "bp": bleu["bp"], "chrf": score("chrf")["score"]}
 
 
@@ -166,8 +172,7 @@ def as_csv(lines, last=()):
 def tables(table, runs, chrf):
     """The texts of runs.csv and curves.csv."""
     last = ("precision", "processor", "commit", "output", "sha256")
-    return (as_csv([run_line(table, run, chrf) for run in runs], last),
-            as_csv([line for run in runs for line in curve_lines(run)]))
+    return (as_csv([run_line(table, run, chrf) for run in runs], last), as_csv([line for run in runs for line in curve_lines(run)]))
 
 
 def known_chrf(table):
@@ -181,7 +186,8 @@ def known_chrf(table):
 
 def pack(table, files):
     """Files of a kind lie side by side, so that similar ones compress each other."""
-    with lzma.open(table / "runs.tar.xz", "wb", preset=9 | lzma.PRESET_EXTREME) as packed, \
+    whole = table / "runs.tar.xz.new"
+    with lzma.open(whole, "wb", preset=9 | lzma.PRESET_EXTREME) as packed, \
             tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for path in sorted(files, key=lambda path: (re.sub(r"\d+", "", path.name), path.as_posix())):
             data = path.read_bytes()
@@ -190,11 +196,14 @@ def pack(table, files):
             member = tarfile.TarInfo(path.relative_to(table).as_posix())
             member.size, member.mode = len(data), 0o644
             archive.addfile(member, io.BytesIO(data))
+    whole.replace(table / "runs.tar.xz")
 
 
 def unpack(archive, to):
+    """Extracts the files that are not there yet."""
     with tarfile.open(archive) as packed:
-        packed.extractall(to, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+        missing = [member for member in packed if not (to / member.name).exists()]
+        packed.extractall(to, missing, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
 
 
 def main():
@@ -205,11 +214,13 @@ def main():
     parser.add_argument("--remove", action="store_true", help="remove the packed files")
     arguments = parser.parse_args()
     table = arguments.table
+    if (table / "runs.tar.xz").is_file():
+        unpack(table / "runs.tar.xz", table)
     runs = read_runs(table)
     files = [path for folder in table.iterdir() if folder.is_dir() for path in folder.rglob("*")
              if path.is_file() and path.suffix not in PAGES]
     if not runs:
-        raise SystemExit(f"{table}: no runs; unpack {table}/runs.tar.xz first")
+        raise SystemExit(f"{table}: no runs")
     chrf = known_chrf(table)
     if arguments.attn:
         scores = rescore_all(arguments.attn, runs, arguments.corpora)

@@ -5,16 +5,20 @@
 
 Run it from a worktree of the commit to which a table is pinned. Takes the next entry that this processor can run and
 that fits into the hours left. An entry is a sweep file, rows (--only) and the directory runs/NAME; finished runs are
-collected into results/ as the file's "about" says, and are not trained again. At the end of the hours the sweep gets
-SIGTERM and saves: on the same machine it resumes, on another the run begins again.
+collected into results/ as the file's "about" says, and are not trained again, nor are those of the archive there, which
+is unpacked first. At the end of the hours, or of this process by SIGTERM, the sweep gets SIGTERM and saves: on the same
+machine it resumes, on another the run begins again.
 """
 import argparse
 import json
 import re
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
+
+import results
 
 EXPERIMENTS = Path("experiments")
 
@@ -25,13 +29,14 @@ def supports(processor):
 
 
 def command(attn, entry):
-    """attn sweep with the --run and --collect that the sweep file's "about" names."""
+    """attn sweep with the --run and --collect that the sweep file's "about" names, and the folder of the latter."""
     file = EXPERIMENTS / entry["sweep"]
     about = json.loads(file.read_text(encoding="utf-8"))["about"]
     places = re.search(r"--run \S+ --collect \S+", about)
     if not places:
         raise SystemExit(f"{file}: its \"about\" has no command with --run and --collect")
-    return [attn, "sweep", str(file), *places.group().split(), "--only", entry["only"], "--threads", "1"]
+    line = [attn, "sweep", str(file), *places.group().split(), "--only", entry["only"], "--threads", "1"]
+    return line, Path(places.group().split()[-1])
 
 
 def main():
@@ -40,9 +45,10 @@ def main():
     parser.add_argument("--hours", type=float, required=True)
     parser.add_argument("--dry-run", action="store_true")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     end = time.monotonic() + 3600 * options.hours
     for entry in json.loads((EXPERIMENTS / "queue.json").read_text(encoding="utf-8"))["runs"]:
-        line = command(options.attn, entry)
+        line, collected = command(options.attn, entry)
         left = end - time.monotonic()
         if not supports(entry.get("processor", "any")):
             print(f"skipped, needs bf16 products: {' '.join(line)}", flush=True)
@@ -52,11 +58,15 @@ def main():
             print(" ".join(line), flush=True)
             if options.dry_run:
                 continue
+            if (collected.parent / "runs.tar.xz").is_file():
+                results.unpack(collected.parent / "runs.tar.xz", collected.parent)
             with subprocess.Popen(line, stdin=subprocess.DEVNULL) as sweep:
                 try:
                     sweep.wait(left)
                 except subprocess.TimeoutExpired:
-                    sweep.send_signal(signal.SIGTERM)
+                    pass
+                finally:
+                    sweep.terminate()
             if sweep.returncode:
                 print(f"stopped with exit status {sweep.returncode}", flush=True)
 

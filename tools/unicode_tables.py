@@ -65,8 +65,7 @@ def sigma_contexts():
         return text.lower().endswith("\u03c2")
     cased = [c for c in CODE_POINTS if is_final(chr(c) + "\u03a3")]
     looked_through = set(CODE_POINTS) - set(cased)
-    return cased, [c for c in CODE_POINTS
-                   if c in looked_through and is_final("A" + chr(c) + "\u03a3")]
+    return cased, [c for c in CODE_POINTS if c in looked_through and is_final("A" + chr(c) + "\u03a3")]
 
 
 def write_table(out, kind, name, rows):
@@ -87,8 +86,7 @@ def main():
     parser.add_argument("out", nargs="?", default=default, type=pathlib.Path)
     path = parser.parse_args().out
     hexadecimal = lambda pairs: [[f"0x{first:X}", f"0x{last:X}"] for first, last in pairs]
-    classes = [(name, *categories(letter)) for name, letter in
-               (("punctuation", "P"), ("symbols", "S"), ("numbers", "N"))]
+    classes = [(name, *categories(letter)) for name, letter in (("punctuation", "P"), ("symbols", "S"), ("numbers", "N"))]
     cased, ignorable = sigma_contexts()
     out = [
         "// Character tables for unicode.cpp, its only reader. Written by tools/unicode_tables.py; do not edit.",

@@ -180,11 +180,7 @@ SweepResults results_of_plan(const SweepPlan& plan, const fs::path& directory) {
   for (const PlannedRow& row : plan.rows) {
     out.rows.push_back(read_row(row, directory, reader, out));
   }
-  std::map<std::string, size_t> first;  // of the rows that train the same weights
-  for (size_t i = 0; i < out.rows.size(); ++i) {
-    const std::string weights = out.rows[i].change.record + training_text(experiments[i]);
-    if (!first.emplace(weights, i).second) out.rows[i].equivalent_row = first[weights];
-  }
+  mark_equivalent(out, experiments);
   mark_incomparable(out, experiments);
   note_ineffective(out, experiments);
   note_builds(out);

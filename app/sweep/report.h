@@ -45,6 +45,11 @@ class RunReader {
 /// vocabulary. `experiments` are those of the rows.
 void mark_incomparable(SweepResults& out, std::span<const Experiment> experiments);
 
+/// Sets RowRecord::equivalent_row: of rows with the same training config, those whose runs with the
+/// same seed logged the same losses. Others are trainings of their own, for example on another
+/// machine.
+void mark_equivalent(SweepResults& out, std::span<const Experiment> experiments);
+
 /// Adds a note for each row whose logged losses equal its baseline's bit for bit, although options
 /// differ that decide how it is trained: a fast path or an edited model may have missed the option.
 void note_ineffective(SweepResults& out, std::span<const Experiment> experiments);

@@ -61,13 +61,14 @@ std::set<std::string> values_of(const RowRecord& row, Fact fact) {
   return values;
 }
 
-// Whether the runs of two rows with the same seed logged the same losses.
-bool same_losses(const RowRecord& row, const RowRecord& other) {
+// Whether the runs of two rows with the same seed logged the same values.
+bool same_values(const RowRecord& row, const RowRecord& other,
+                 std::vector<double> RunRecord::*values) {
   size_t compared = 0;
   for (const RunRecord& a : row.runs) {
     for (const RunRecord& b : other.runs) {
       if (a.seed != b.seed || !a.is_finished() || !b.is_finished()) continue;
-      if (a.losses.empty() || a.losses != b.losses) return false;
+      if (a.losses.empty() || a.*values != b.*values) return false;
       ++compared;
     }
   }
@@ -151,7 +152,7 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& own, const
       changes[line.value("option", "")][at] = line.value("after", Json()).dump();
     }
     if (kind == "eval" && ppl && evaluator == out_.evaluators[Metric::loss]) {
-      record.losses.push_back(*ppl);
+      record.perplexities.push_back(*ppl);
     }
     if (kind != "eval" && kind != "average") continue;
     if (const auto* config = find_evaluator(row, evaluator); config && config->test) {
@@ -274,6 +275,19 @@ void mark_incomparable(SweepResults& out, std::span<const Experiment> experiment
   }
 }
 
+void mark_equivalent(SweepResults& out, std::span<const Experiment> experiments) {
+  std::vector<std::string> trainings;
+  for (size_t i = 0; i < out.rows.size(); ++i) {
+    trainings.push_back(out.rows[i].change.record + training_text(experiments[i]));
+    for (size_t k = 0; k < i && !out.rows[i].equivalent_row; ++k) {
+      if (trainings[i] == trainings[k] &&
+          same_values(out.rows[i], out.rows[k], &RunRecord::losses)) {
+        out.rows[i].equivalent_row = k;
+      }
+    }
+  }
+}
+
 void note_ineffective(SweepResults& out, std::span<const Experiment> experiments) {
   for (size_t i = 1; i < out.rows.size(); ++i) {
     const auto with = static_cast<size_t>(out.rows[i].baseline);
@@ -282,7 +296,10 @@ void note_ineffective(SweepResults& out, std::span<const Experiment> experiments
     if (change.record != former.record) {
       options.insert(options.begin(), (change.kind.empty() ? former : change).label());
     }
-    if (options.empty() || !same_losses(out.rows[i], out.rows[with])) continue;
+    if (options.empty() || !same_values(out.rows[i], out.rows[with], &RunRecord::losses) ||
+        !same_values(out.rows[i], out.rows[with], &RunRecord::perplexities)) {
+      continue;
+    }
     out.notes.push_back(out.rows[i].name + ": all its losses equal those of " +
                         out.rows[with].name + " to the last bit: " + joined(options, ", ") +
                         " had no effect?");

@@ -153,15 +153,19 @@ class Decoding(ProgramTest):
 
     def test_contrastive_accuracy_and_ter_as_evaluators(self):
         right = (self.path / "corpus/valid.de").read_text().splitlines()
-        wrong = [" ".join(reversed(line.split())) + "\t" + line + " " + line for line in right]
+        wrong = [" ".join(line.split()[::-1]) + "\t" + line.split()[0] for line in right]  # in sum, one word may be the best
         self.write("wrong.de", "\n".join(wrong) + "\n")
         evaluators = [{"name": "pairs", "kind": "contrastive", "wrong": "wrong.de"},
                       {"name": "mean", "kind": "contrastive", "wrong": "wrong.de", "per_token": True},
                       {"name": "edits", "kind": "ter"}]
-        found = json.loads(self.attn("eval", "one", "--set", "eval=" + json.dumps(evaluators), "--output", "outputs",
-                                     "--json").stdout)
-        self.assertGreater(found["pairs"]["contrastive"], 60)
-        self.assertGreaterEqual(found["mean"]["contrastive"], 0)
+        found = json.loads(self.attn("eval", "one", "--set", "eval=" + json.dumps(evaluators), "--output", "outputs", "--json").stdout)
+        self.write("all.de", "\n".join(text for line, pair in zip(right, wrong) for text in (line, *pair.split("\t"))) + "\n")
+        self.write("all.en", "".join(3 * line for line in (self.path / "corpus/valid.en").read_text().splitlines(True)))
+        rows = [line.split("\t") for line in self.attn("logprob", "one", "--source", "all.en", "--target", "all.de").stdout.splitlines()]
+        for name, scores in (("pairs", [float(sum_) for sum_, _ in rows]), ("mean", [float(sum_) / int(tokens) for sum_, tokens in rows])):
+            wins = [scores[i] > max(scores[i + 1:i + 3]) for i in range(0, len(scores), 3)]
+            self.assertAlmostEqual(found[name]["contrastive"], 100 * sum(wins) / len(wins), msg=name)
+        self.assertNotEqual(found["pairs"]["contrastive"], found["mean"]["contrastive"])
         scored = json.loads(self.attn("score", "ter", "outputs/edits.txt", "corpus/valid.de", "--json").stdout)
         self.assertEqual(found["edits"]["ter"], scored["score"])
         self.assertEqual(found["edits"]["signature"], scored["signature"])

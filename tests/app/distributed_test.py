@@ -49,8 +49,7 @@ class Group(ProgramTest):
         cls.write("small.json", CONFIG)
 
     def start_group(self, processes, *arguments, threads=1, mpirun=(), environment=None, **options):
-        command = [*MPIRUN, *mpirun, "-np", str(processes), self.program,
-                   *(["--threads", str(threads)] if threads else []), *arguments]
+        command = [*MPIRUN, *mpirun, "-np", str(processes), self.program, *(["--threads", str(threads)] if threads else []), *arguments]
         return subprocess.Popen(command, cwd=self.path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, env={**ENVIRONMENT, **(environment or {})}, **options)
 
@@ -91,8 +90,7 @@ class Group(ProgramTest):
     def metrics(self, run):
         """The records without what time decides."""
         records = [*self.records(run, "train"), *self.records(run, "eval")]
-        return [{key: value for key, value in record.items() if "second" not in key and key != "sent_bytes"}
-                for record in records]
+        return [{key: value for key, value in record.items() if "second" not in key and key != "sent_bytes"} for record in records]
 
     def processes_of(self, group):
         """The process ids of the two ranks, in their order."""
@@ -152,8 +150,7 @@ class Equality(Group):
 
     def test_a_run_goes_on_with_any_number_of_processes(self):
         self.reference()
-        self.group(2, "train", "small.json", "--run", "changing", "--set", "train.steps=14",
-                   "--set", "runtime.shard_optimizer=true")
+        self.group(2, "train", "small.json", "--run", "changing", "--set", "train.steps=14", "--set", "runtime.shard_optimizer=true")
         # The same parts: the same bits.
         error = self.group(1, "train", "small.json", "--run", "changing", "--resume", threads=2)
         self.assertIn("started with 2 processes of 1 thread, resuming with 1 process of 2 threads", error)

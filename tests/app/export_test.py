@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/app")]
-from program import ProgramTest, main, with_torch  # noqa: E402  # its folder must be on the path first
+from program import ProgramTest, main, note_skipped, with_torch  # noqa: E402  # its folder must be on the path first
 
 CONFIG = {
     "data": {"train": "corpus/train", "valid": "corpus/valid", "source": "en", "target": "de", "vocab_size": 300,
@@ -96,8 +96,7 @@ class ExportTest(ProgramTest):
         return str(self.path / output)
 
     def checkpoint(self, name):
-        return self.path / name / "checkpoints" / sorted(
-            step.name for step in (self.path / name / "checkpoints").glob("step-*"))[-1]
+        return self.path / name / "checkpoints" / sorted(step.name for step in (self.path / name / "checkpoints").glob("step-*"))[-1]
 
     def pieces(self, name, text, *options):
         return [line.split(" ") for line in self.attn("vocab", name, "--encode", *options, stdin=text).stdout.splitlines()]
@@ -141,8 +140,7 @@ class Ctranslate2(ExportTest):
 
     def agrees(self, name):
         sources, targets = self.pairs(name)
-        self.assert_close(self.expected(name, sources, targets),
-                          self.scores(self.export(name, "ctranslate2"), sources, targets))
+        self.assert_close(self.expected(name, sources, targets), self.scores(self.export(name, "ctranslate2"), sources, targets))
 
     def test_log_probabilities_are_the_programs(self):
         for name in (*BOTH, *CTRANSLATE2):
@@ -179,8 +177,7 @@ class HuggingFace(ExportTest):
         transformers.logging.set_verbosity_error()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return (transformers.MarianMTModel.from_pretrained(folder).eval(),
-                    transformers.MarianTokenizer.from_pretrained(folder))
+            return (transformers.MarianMTModel.from_pretrained(folder).eval(), transformers.MarianTokenizer.from_pretrained(folder))
 
     def scores(self, model, tokenizer, sources, targets):
         """One pair at a time and as one padded batch, which must agree."""
@@ -219,8 +216,7 @@ class HuggingFace(ExportTest):
         lines = self.source.splitlines()
         for start in range(0, len(lines), 50):
             batch = tokenizer(lines[start:start + 50], return_tensors="pt", padding=True)
-            found += tokenizer.batch_decode(model.generate(**batch, num_beams=3, length_penalty=0.0),
-                                            skip_special_tokens=True)
+            found += tokenizer.batch_decode(model.generate(**batch, num_beams=3, length_penalty=0.0), skip_special_tokens=True)
         self.same_translations([text for _, text in ours], found)
 
     def test_a_saved_copy_gives_the_same_probabilities(self):
@@ -270,8 +266,7 @@ class Rejections(ExportTest):
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (1, "", 1), done.stderr)
         self.assertIn("present: exists, and is not replaced; give another --output, or delete it", done.stderr)
         self.assertFalse(list((self.path / "present").iterdir()))
-        self.refused("post_norm", "--to", "huggingface", "--weights", "int8", "--output", "rejected",
-                     names=["--weights: int8"])
+        self.refused("post_norm", "--to", "huggingface", "--weights", "int8", "--output", "rejected", names=["--weights: int8"])
         self.refused("post_norm@7", "--to", "ctranslate2", "--output", "rejected", names=["post_norm@7: no checkpoint"])
 
     def test_a_damaged_checkpoint_is_rejected(self):
@@ -289,4 +284,7 @@ if __name__ == "__main__":
     import torch
     from torch.nn import functional as F
     from attn_torch import batch, load, read_vocabulary
+    for package, found in (("ctranslate2", HAS_CTRANSLATE2), ("transformers", HAS_TRANSFORMERS)):
+        if not found:
+            note_skipped(f"exports for {package}: no Python package of this name, or none that it needs")
     main()

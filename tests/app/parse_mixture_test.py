@@ -51,8 +51,7 @@ class ParseMixture(ProgramTest):
         self.assertEqual(trees[()], trees[("--tag", "one")])
         self.assertNotEqual(trees[()], trees[("--tag", "two")])
         self.one_line("parse", "whole@last", "--tag", "three", code=2, names=["--tag", "three", "one, two"])
-        self.one_line("train", "mixture.json", "--run", "bad", "--set", "data.tag=", code=2,
-                      names=["data.sources[0].tag", "data.tag"])
+        self.one_line("train", "mixture.json", "--run", "bad", "--set", "data.tag=", code=2, names=["data.sources[0].tag", "data.tag"])
         self.one_line("train", "mixture.json", "--run", "bad", "--set", 'data.sources=[{"text": "more/train.ptb"}]',
                       code=2, names=["data.sources[0].tag", "data.tag"])
 
@@ -71,8 +70,7 @@ class ParseMixture(ProgramTest):
                          "--set", "train.steps=1", "--set", "train.learning_rate=1e-9",
                          "--set", 'data.sources=[{"text": "more/train.ptb", "tag": "web"}]').stderr
         self.assertIn("feature_weight: the first", said)
-        loss = [m["ppl"] for m in map(json.loads, (self.path / "tuned/metrics.jsonl").read_text().splitlines())
-                if m["kind"] == "train"]
+        loss = [m["ppl"] for m in map(json.loads, (self.path / "tuned/metrics.jsonl").read_text().splitlines()) if m["kind"] == "train"]
         first = [m["ppl"] for m in map(json.loads, (self.path / "whole/metrics.jsonl").read_text().splitlines())
                  if m["kind"] == "train"][0]
         self.assertLess(loss[0], first / 2)
@@ -81,8 +79,7 @@ class ParseMixture(ProgramTest):
         self.assertIn("feed_forward.inner.weight: [32, 16] in the checkpoint, [40, 16] here", said)
         self.one_line("train", "mixture.json", "--run", "bad", "--set", "train.init_from=whole", "--set",
                       "data.tree_form=tags", code=2, names=["train.init_from", "data.tree_form"])
-        self.one_line("train", "mixture.json", "--run", "bad", "--set", "train.init_from=nowhere", code=3,
-                      names=["nowhere"])
+        self.one_line("train", "mixture.json", "--run", "bad", "--set", "train.init_from=nowhere", code=3, names=["nowhere"])
 
     def test_attention_reads_what_the_parser_reads_features_too(self):
         self.write("brackets", "( the dog )\n")
@@ -95,8 +92,7 @@ class ParseMixture(ProgramTest):
             self.assertEqual(len(maps[0]["left_text"]), 5)  # with EOS
         self.attn("heads", "whole@last", "--data", "corpus/test.ptb", "--lines", "5")
         (self.path / "latin1").write_bytes(b"the dog\ncaf\xe9\n")
-        self.one_line("attention", "whole@last", "--source", "latin1", "--json", "b.json", code=3,
-                      names=["latin1:2", "UTF-8"])
+        self.one_line("attention", "whole@last", "--source", "latin1", "--json", "b.json", code=3, names=["latin1:2", "UTF-8"])
 
     def test_trees_on_which_two_parses_agree_are_kept(self):
         one = self.attn("parse", "whole@last", stdin=self.sentences()).stdout
@@ -123,8 +119,7 @@ class ParseMixture(ProgramTest):
         self.write("two.nbest", two)
         self.write("best.ptb", best)
         # Of one list, what the parser's own fusion finds; of one tree, that tree.
-        self.assertEqual(self.attn("fuse", "one.nbest").stdout,
-                         self.attn(*parse, "--set", "mbr=f1", stdin=self.sentences()).stdout)
+        self.assertEqual(self.attn("fuse", "one.nbest").stdout, self.attn(*parse, "--set", "mbr=f1", stdin=self.sentences()).stdout)
         self.assertEqual(self.attn("fuse", "best.ptb").stdout, best)
         self.assertEqual(self.attn("fuse", "best.ptb", "best.ptb", "--scores").stdout,
                          "".join(f"{i + 1}\t100.000000\t{line}\n" for i, line in enumerate(best.splitlines())))

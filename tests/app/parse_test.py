@@ -140,8 +140,7 @@ class Parse(ProgramTest):
 
     def test_malformed_output_is_counted(self):
         # An untrained model without the constraint writes no trees.
-        done = self.attn("parse", "xx", "--set", "constrained=false", "--set", "beam=1",
-                         stdin="\n".join(self.sentences()) + "\n")
+        done = self.attn("parse", "xx", "--set", "constrained=false", "--set", "beam=1", stdin="\n".join(self.sentences()) + "\n")
         self.assertRegex(done.stderr, r"\d+ of 40 outputs repaired: not well-formed trees")
         self.assertRegex(done.stderr, r"\d+ of 40 outputs cut at the length limit \(search.extra_length")
 
@@ -150,8 +149,7 @@ class Parse(ProgramTest):
         alone = self.attn("parse", "tags", "--chunk-size", "1", stdin=line).stdout
         together = self.attn("parse", "tags", stdin=line + line).stdout
         self.assertEqual(together, alone + alone)
-        rows = [r.split("\t") for r in
-                self.attn("parse", "tags", "--scores", "--set", "nbest=3", stdin=line).stdout.splitlines()]
+        rows = [r.split("\t") for r in self.attn("parse", "tags", "--scores", "--set", "nbest=3", stdin=line).stdout.splitlines()]
         self.assertEqual(len(rows), 3)
         self.assertEqual(sorted((float(r[1]) for r in rows), reverse=True), [float(r[1]) for r in rows])
         self.assertEqual(len({r[3] for r in rows}), 3)

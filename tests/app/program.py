@@ -115,8 +115,7 @@ class ProgramTest(unittest.TestCase):
 
     def one_line(self, *arguments, code, names, **options):
         """The command fails with one line on stderr that holds all of `names`."""
-        errors = [line for line in self.attn(*arguments, code=code, **options).stderr.splitlines()
-                  if line.startswith("attn: ")]
+        errors = [line for line in self.attn(*arguments, code=code, **options).stderr.splitlines() if line.startswith("attn: ")]
         self.assertEqual(len(errors), 1, errors)
         for name in names:
             self.assertIn(name, errors[0])

@@ -77,8 +77,7 @@ def experiment(seed):
     generator = random.Random(seed)
     draw = generator.choice
     architecture = draw([transformer] * 5 + [recurrent, convolutional, bytenet])
-    model = {"architecture": architecture.__name__, **architecture(draw),
-             "embedding_sharing": draw(["all", "decoder", "none"])}
+    model = {"architecture": architecture.__name__, **architecture(draw), "embedding_sharing": draw(["all", "decoder", "none"])}
     # The rates of µP are Adam's, and weight-normalized matrices have no Muon.
     optimizers = ["adam"] if model.get("mup_base") else ["adam", "adamw", "lion"]
     if len(optimizers) > 1 and architecture is not convolutional:

@@ -180,8 +180,7 @@ class Sweeps(ProgramTest):
         self.assertNotIn("failed", self.attn("report", "shot").stdout)
 
     def test_sigterm_saves_and_the_same_command_goes_on(self):
-        process = self.start("sweep", "sweep.json", "--run", "stopped", "--only", "base", "--seeds", "1",
-                             "--set", "train.steps=400")
+        process = self.start("sweep", "sweep.json", "--run", "stopped", "--only", "base", "--seeds", "1", "--set", "train.steps=400")
         run = self.path / "stopped/base/seed-3"
         self.wait_for("its first checkpoint", process, "stopped/base/seed-3/checkpoints/step-*")
         self.assertIn("re-run the same command to resume", self.end(process))
@@ -193,8 +192,7 @@ class Sweeps(ProgramTest):
     def test_an_interrupted_dry_run_leaves_no_scratch_files(self):
         scratch = self.path / "scratch"
         scratch.mkdir()
-        process = self.start("sweep", "sweep.json", "--dry-run", "--seconds", "600",
-                             env={**os.environ, "TMPDIR": str(scratch)})
+        process = self.start("sweep", "sweep.json", "--dry-run", "--seconds", "600", env={**os.environ, "TMPDIR": str(scratch)})
         self.wait_for("its measurement", process, "scratch/attn-dry-run-*/cache/*")
         self.end(process, signal.SIGINT)
         self.assertEqual(list(scratch.iterdir()), [])
@@ -508,8 +506,7 @@ class Sweeps(ProgramTest):
         sweep = lambda steps, jobs: self.attn("sweep", "sweep.json", "--run", "cores", "--seeds", "1", "--jobs", jobs,
                                               "--set", f"train.steps={steps}", threads=3)
         sweep(4, "2")  # three cores, two jobs: one run has two threads, the other one
-        begun = {row: json.loads((self.path / f"cores/{row}/seed-3/run.json").read_text())["threads"]
-                 for row in ("base", "E")}
+        begun = {row: json.loads((self.path / f"cores/{row}/seed-3/run.json").read_text())["threads"] for row in ("base", "E")}
         self.assertEqual(sorted(begun.values()), [1, 2])
         sweep(8, "1")
         for row, threads in begun.items():

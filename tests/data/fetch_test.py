@@ -142,8 +142,7 @@ class Download(FetchTest):
         self.server.cut = 2
         self.assertEqual(self.download(self.source("a", body)).read_bytes(), body)
         half = len(body) // 2
-        self.assertEqual([wanted for _, wanted in self.server.requests],
-                         [None, f"bytes={half}-", f"bytes={half + half // 2}-"])
+        self.assertEqual([wanted for _, wanted in self.server.requests], [None, f"bytes={half}-", f"bytes={half + half // 2}-"])
 
     def test_a_download_stopped_in_an_earlier_run_is_resumed(self):
         """Also from a server that ignores Range; a part longer than the file is no part of it."""
@@ -264,8 +263,7 @@ class Unpack(FetchTest):
     def test_a_talk_is_read_without_what_describes_it(self):
         text = (b"<url>http://x</url>\n<keywords>k</keywords>\n<talkid>1</talkid>\n<title>The title</title>\n"
                 b"<description>What it is</description>\nA sentence .\n<reviewer href=x>r</reviewer>\nx < y\n")
-        self.assertEqual(list(fetch.sentences(io.BytesIO(text), "ted")),
-                         [b"The title", b"What it is", b"A sentence .", b"x < y"])
+        self.assertEqual(list(fetch.sentences(io.BytesIO(text), "ted")), [b"The title", b"What it is", b"A sentence .", b"x < y"])
 
 
     def test_what_somebody_else_made_stays_and_nothing_is_fetched(self):

@@ -187,9 +187,7 @@ def evalb(gold_trees, test_trees, parameters):
                 row["matched"] += 1
                 break
     row["gold"], row["test"], row["words"] = len(ours), len(theirs), len(gold.words)
-    row["crossing"] = sum(
-        any(a < s < b < e or s < a < e < b for a, b, _ in ours) for s, e, _ in theirs
-    )
+    row["crossing"] = sum(any(a < s < b < e or s < a < e < b for a, b, _ in ours) for s, e, _ in theirs )
     row["correct_tags"] = sum(same(a[0], b[0], parameters.labels) for a, b in zip(gold.words, test.words))
     return row
 

@@ -57,8 +57,7 @@ def chosen(model):
     """The same of the options of one model."""
     common = ("architecture", "embedding_sharing")
     flat = {name: value for name, value in model.items() if not isinstance(value, dict)}
-    flat |= {f"{name}.{option}": value for name, part in model.items() if isinstance(part, dict)
-             for option, value in part.items()}
+    flat |= {f"{name}.{option}": value for name, part in model.items() if isinstance(part, dict) for option, value in part.items()}
     return {("" if name in common else model["architecture"], name, value if isinstance(value, str) else json.dumps(value))
             for name, value in flat.items()}
 

@@ -90,8 +90,7 @@ class Layers(unittest.TestCase):
         self.assert_caught(f"base: {len(long)} lines", {"base/a.cpp": long})
         self.assertEqual(self.problems({"base/a.h": "// Written by tools/a.py\n" + long, "base/a.md": long}), [])
         many = "\n" * check_layers.BUDGETS["kernels"]
-        self.assertEqual([line for line in self.problems({"kernels/a.cpp": many, "kernels/cuda/b.cu": "\n"})
-                          if "budget" in line], [])
+        self.assertEqual([line for line in self.problems({"kernels/a.cpp": many, "kernels/cuda/b.cu": "\n"}) if "budget" in line], [])
         python = "\n" * check_layers.PYTHON_BUDGET
         self.assert_caught(f"Python: {len(python) + 1} lines", {"tools/a.py": python, "tests/a.py": "\n"})
 

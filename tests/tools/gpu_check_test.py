@@ -107,8 +107,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("FAILED 4 of 5 steps: tests; training; trace-tiny; speed-tiny", done.stdout)
         steps = read_steps(self.folder)
-        self.assertEqual((steps["training"]["detail"], steps["speed-tiny"]["detail"]),
-                         ("exit code 7", "ragged, on a CPU: bad"))
+        self.assertEqual((steps["training"]["detail"], steps["speed-tiny"]["detail"]), ("exit code 7", "ragged, on a CPU: bad"))
         self.assertEqual(speeds(steps), {("tiny", "attn", "bf16"): (8, 1, 1), ("tiny", "attn", "fp32"): (8, 1, 1),
                                          ("tiny", "eager", "bf16"): (3, 3, 1), ("tiny", "ragged, on a CPU", "bf16"): (4, 2, 1)})
         self.assertIn(f"tiny: ragged, on a CPU ({BEST}), bf16 | 4 | 2.00 × |", (self.folder / "README.md").read_text())

@@ -182,8 +182,7 @@ class Heads(ProgramTest):
         self.one_line("attention", "run", "--source", "corpus/valid.en", "--target", "corpus/test.de", "--html", "x.html",
                       code=3, names=["corpus/test.de", "40", "5"])
         # Outputs are created before the work, which here would fail itself.
-        self.one_line("attention", "run", "--source", "nowhere.en", "--html", "nofolder/a.html", code=3,
-                      names=["nofolder/a.html"])
+        self.one_line("attention", "run", "--source", "nowhere.en", "--html", "nofolder/a.html", code=3, names=["nofolder/a.html"])
         self.one_line("heads", "run", "--data", "nowhere", "--json", "nofolder/h.json", code=3, names=["nofolder/h.json"])
         printed = self.attn("heads", "run", "--data", "corpus/valid", "--json", "-").stdout
         self.assertEqual(len(json.loads(printed)["heads"]), len(self.attn("heads", "run", "--data", "corpus/valid")

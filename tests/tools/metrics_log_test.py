@@ -43,8 +43,7 @@ class MetricsLog(unittest.TestCase):
     def test_mistakes_and_a_missing_package_are_one_line(self):
         for package in ("tensorboard", "wandb"):
             if not has(package):
-                self.assertEqual(self.tool(package, code=1),
-                                 f"metrics_log.py: needs the package {package} (pip install {package})\n")
+                self.assertEqual(self.tool(package, code=1), f"metrics_log.py: needs the package {package} (pip install {package})\n")
         (self.run / "metrics.jsonl").write_text('{"kind": "train", "step": 1}\nnonsense\n')
         self.assertIn("metrics.jsonl:2: not a record", self.tool("tensorboard", code=1))
         (self.run / "metrics.jsonl").unlink()

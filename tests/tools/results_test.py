@@ -46,6 +46,13 @@ class Results(unittest.TestCase):
                              ["runs", "A1", "2", "30.500000", "100.000000", "bf16", "abc"])
             steps = [int(point["updates"]) for point in self.table(table / "curves.csv")]
             self.assertEqual((len(steps), steps[0], steps[-1]), (40, 1, 100))
+            other = table / "runs" / "A2" / "seed-2"  # packed later: the archive keeps the first
+            other.mkdir(parents=True)
+            for name in ("config.json", "metrics.jsonl"):
+                (other / name).write_text(files[name], encoding="utf8")
+            subprocess.run([sys.executable, TOOL, table, "--remove"], check=True, stdout=subprocess.PIPE)
+            rows = self.table(table / "runs.csv")
+            self.assertEqual([(line["row"], line["test.chrf"]) for line in rows], [("A1", "100.000000"), ("A2", "")])
             subprocess.run(["tar", "-xJf", table / "runs.tar.xz", "-C", table], check=True)
             files["log.txt"] = "model: 1 parameter; precision bf16\n"
             self.assertEqual({name: (run / name).read_text(encoding="utf8") for name in files}, files)

@@ -255,8 +255,7 @@ class Usage(RunTest):
     def test_the_demo_gets_a_folder_and_no_option(self):
         for arguments in (["demo", "--run", "X"], ["demo", "--run"], ["demo", "a", "b"]):
             code, out, err = self.assert_at_once(*arguments)
-            self.assertEqual((code, out, err), (
-                1, "", f"attn: {' '.join(arguments)}: give the folder alone: ./run demo FOLDER\n"))
+            self.assertEqual((code, out, err), (1, "", f"attn: {' '.join(arguments)}: give the folder alone: ./run demo FOLDER\n"))
         (self.clone / "tools").mkdir()
         self.command("demo", 'echo "folder: ${2:-none}"')
         (self.fake / "demo").rename(self.clone / "tools/demo")

@@ -8,5 +8,4 @@
 from .checkpoint import load, make_model, read_vocabulary, read_weights, resolved, save, write_weights
 from .layers import PADDING, batch, pad
 
-__all__ = ["PADDING", "batch", "load", "make_model", "pad", "read_vocabulary", "read_weights", "resolved", "save",
-           "write_weights"]
+__all__ = ["PADDING", "batch", "load", "make_model", "pad", "read_vocabulary", "read_weights", "resolved", "save", "write_weights"]

@@ -17,8 +17,7 @@ def pad(rows):
 
 def batch(sources, targets, bos, eos):
     """Sentences without BOS and EOS to the source [B, S], the decoder's input [B, T] and what it must predict [B, T]."""
-    return tuple(map(pad, ([[*row, eos] for row in sources], [[bos, *row] for row in targets],
-                           [[*row, eos] for row in targets])))
+    return tuple(map(pad, ([[*row, eos] for row in sources], [[bos, *row] for row in targets], [[*row, eos] for row in targets])))
 
 
 def weight(*shape):
@@ -97,6 +96,5 @@ class Recurrence(nn.Module):
         rows = rnn.pack_padded_sequence(x, real.sum(1).cpu(), batch_first=True, enforce_sorted=False)
         state = self.begin(x.new_zeros(1 + self.bidirectional, len(x), self.hidden))
         run, state = (torch.lstm, state) if self.lstm else (torch.gru, state[0])
-        out = run(rows.data, rows.batch_sizes, state, list(self.parameters()), True, 1, 0.0, self.training,
-                  self.bidirectional)
+        out = run(rows.data, rows.batch_sizes, state, list(self.parameters()), True, 1, 0.0, self.training, self.bidirectional)
         return rnn.pad_packed_sequence(rows._replace(data=out[0]), batch_first=True, total_length=x.size(1))[0]

@@ -142,10 +142,8 @@ def corpus_and_sentences(metric_of, corpora, name, options):
     hypotheses, references = corpora[name]
     metric = metric_of(**options)
     score = metric.corpus_score(hypotheses, references)
-    sentences = [metric_of(**options).sentence_score(line, [one[i] for one in references]).score
-                 for i, line in enumerate(hypotheses)]
-    return score, {"corpus": name, "options": options, "score": score.score, "sentences": sentences,
-                   "signature": signature(metric)}
+    sentences = [metric_of(**options).sentence_score(line, [one[i] for one in references]).score for i, line in enumerate(hypotheses)]
+    return score, {"corpus": name, "options": options, "score": score.score, "sentences": sentences, "signature": signature(metric)}
 
 
 def write_cases(metric, corpora, **parts):

@@ -32,8 +32,7 @@ def renamed(kind, name, tensor):
     if ".in_proj_" in name:
         module = {"self_attn": "self_attention", "multihead_attn": "cross_attention"}[name.split(".")[0]]
         leaf = name.rsplit("_", 1)[1]
-        return [(f"{module}.{part}.{leaf}", piece.contiguous())
-                for part, piece in zip(("query", "key", "value"), tensor.chunk(3))]
+        return [(f"{module}.{part}.{leaf}", piece.contiguous()) for part, piece in zip(("query", "key", "value"), tensor.chunk(3))]
     module, leaf = name.rsplit(".", 1)
     return [(f"{ {**OURS, **NORMS[kind]}[module]}.{leaf}", tensor.contiguous())]
 

@@ -83,8 +83,7 @@ def main():
 
     rng = random.Random(11)
     groups = {"student_t": t_cases(), "critical": critical_cases(), "holm": holm_cases(rng), "tables": table_cases(rng)}
-    text = ",\n".join(
-        f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in cases) + "\n]" for name, cases in groups.items())
+    text = ",\n".join(f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in cases) + "\n]" for name, cases in groups.items())
     out.write_text("{" + text + "}\n", encoding="utf-8")
 
 

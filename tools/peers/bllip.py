@@ -58,8 +58,7 @@ def train(source, model, files):
             chosen = [tree + "\n" for tree, is_tune in zip(trees, tune) if is_tune == wanted]
             Path(folder, name).write_text("".join(chosen), encoding="utf8")
             print(f"{name}: {len(chosen)} trees", file=sys.stderr)
-        run([str(source / "TRAIN/trainParser"), "-parser", "-En", f"{model}/", f"{folder}/train", f"{folder}/tune"],
-            stdout=sys.stderr)
+        run([str(source / "TRAIN/trainParser"), "-parser", "-En", f"{model}/", f"{folder}/train", f"{folder}/tune"], stdout=sys.stderr)
 
 
 def tree_over(sentence, tree):

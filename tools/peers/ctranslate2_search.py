@@ -38,8 +38,7 @@ def main():
     if (search["penalty"], search["stop"]) != ("power", "first_finished"):
         parser.error("CTranslate2 supports search.penalty power with search.stop first_finished only; set both in the run's config")
     sentences = run.pieces.encode(read_lines(options.text), out_type=str)
-    how = dict(beam_size=search["beam"], length_penalty=search["alpha"], max_batch_size=options.batch,
-               max_decoding_length=256)
+    how = dict(beam_size=search["beam"], length_penalty=search["alpha"], max_batch_size=options.batch, max_decoding_length=256)
     with tempfile.TemporaryDirectory() as folder:
         exported = pathlib.Path(folder) / "model"
         subprocess.run([sys.executable, pathlib.Path(__file__).parent.parent / "export.py", options.run, "--to", "ctranslate2",

@@ -78,8 +78,7 @@ def printed_table(table, first=()):
     def place(i):
         return next((n for n, key in enumerate(first) if columns[i]["key"].split("_")[0] == key), len(first))
     order = [0, *sorted((i for i in range(1, len(columns)) if not columns[i]["key"].endswith("_interval")), key=place)]
-    return html_table([(columns[i]["title"], columns[i]["text"]) for i in order],
-                      [[row[i] for i in order] for row in table["rows"]])
+    return html_table([(columns[i]["title"], columns[i]["text"]) for i in order], [[row[i] for i in order] for row in table["rows"]])
 
 
 def summary(report):

@@ -65,6 +65,7 @@ TEST_CASE("a row with its baseline's losses is named if an option of its trainin
     run.losses = std::move(losses);
     return run;
   };
+  bool equivalent = false;  // whether the row's trainings are the baseline's
   const auto notes = [&](std::vector<RunRecord> runs, auto change) {
     SweepResults results;
     results.rows = {row_of("base", {trained(1, {5, 4}), trained(2, {5, 3}), trained(3, {})}),
@@ -72,6 +73,9 @@ TEST_CASE("a row with its baseline's losses is named if an option of its trainin
     std::vector<Experiment> experiments(2);
     change(experiments[1]);
     note_ineffective(results, experiments);
+    mark_equivalent(results, experiments);
+    CHECK(!results.rows[0].equivalent_row);
+    equivalent = results.rows[1].equivalent_row.has_value();
     return results.notes;
   };
   const auto dropout = [](Experiment& row) { row.model.get<TransformerConfig>().dropout = 0.2; };
@@ -79,10 +83,14 @@ TEST_CASE("a row with its baseline's losses is named if an option of its trainin
   CHECK(notes({trained(1, {5, 4}), trained(2, {5, 3}), trained(4, {1})}, dropout) ==
         std::vector<std::string>{"row: all its losses equal those of base to the last bit: "
                                  "model.dropout had no effect?"});
+  CHECK(!equivalent);
   CHECK(notes({trained(1, {5, 4}), trained(2, {5, 3.0000000000000004})}, dropout).empty());
   CHECK(notes({trained(1, {5, 4, 3})}, dropout).empty());
   CHECK(notes({trained(3, {}), trained(4, {5, 4})}, dropout).empty());
+  CHECK(notes({trained(1, {5, 4}), trained(2, {5, 4})}, beam).empty());
+  CHECK(!equivalent);
   CHECK(notes({trained(1, {5, 4}), trained(2, {5, 3})}, beam).empty());
+  CHECK(equivalent);
 }
 
 TEST_CASE("rows as read and rows of different commits are named") {
