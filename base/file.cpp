@@ -232,7 +232,7 @@ std::vector<std::string> read_lines(const fs::path& path, ByteOrderMark mark, in
     }
     line += piece;
   });
-  if (!line.empty()) lines.push_back(std::move(line));
+  if (!line.empty()) end_line();
   if (!lines.empty()) begin_text(lines.front(), path.string(), mark);
   return lines;
 }
@@ -295,16 +295,7 @@ void NewFile::commit() {
   commit_file(temporary_, path_);
 }
 
-void write_file_atomically(const fs::path& name, std::string_view content) {
-  const auto& [path, special] = destination_of(name);
-  if (special) {
-    errno = 0;
-    std::ofstream device(path, std::ios::binary);
-    device << content << std::flush;
-    if (device) device.close();  // keeps the errno of a failed write
-    if (!device) throw_file_error("write", path, errno);
-    return;
-  }
+void write_file_atomically(const fs::path& path, std::string_view content) {
   NewFile file(path);
   file.stream() << content;
   file.commit();

@@ -92,9 +92,9 @@ class NewFile {
   std::ofstream stream_;
 };
 
-/// Writes a NewFile, so that readers see the old or the new file. Devices and pipes are written
-/// directly. On errors throws DataError with the system's error message and leaves the old file
-/// unchanged.
+/// Writes a NewFile, so that readers see the old or the new file. A symbolic link of this name is
+/// replaced, not followed, since a directory may come from a stranger. On errors throws DataError
+/// with the system's error message and leaves the old file unchanged.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// The deleter of a memory map.

@@ -56,6 +56,11 @@ Json parse_json(std::string_view text, const std::string& name) {
   }
 }
 
+Json parse_record(std::string_view line) {
+  const auto shallow = [](int depth, auto, const Json&) { return depth <= kMaxDepth; };
+  return Json::parse(line, shallow, false);
+}
+
 Assignment::Assignment(std::string written) : text(std::move(written)) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {

@@ -17,6 +17,10 @@ using Json = nlohmann::ordered_json;
 /// ConfigError with `name`, line and column.
 Json parse_json(std::string_view text, const std::string& name);
 
+/// A record of a log, which may be foreign: discarded if it is not JSON; without what is nested
+/// deeper than 64 levels, which a copy would follow by recursion.
+Json parse_record(std::string_view line);
+
 /// An option that is set on the command line: `model.heads=4`, `eval.0.every=2`.
 struct Assignment {
   /// Throws ConfigError if there is no path or no '=', and for a value that begins as an array or

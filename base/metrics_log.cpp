@@ -57,7 +57,7 @@ void drop_torn_line(const fs::path& path) {
 }  // namespace
 
 MetricsLog::MetricsLog(fs::path path) : path_(std::move(path)) {
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file_ < 0) throw_file_error("write", path_, errno);
   try {
     drop_torn_line(path_);

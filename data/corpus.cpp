@@ -167,12 +167,7 @@ void build(const CorpusRequest& request, const TextHashes& hashes,
   if (request.log) {
     request.log("encoding " + request.source.string() + " and " + request.target.string());
   }
-  std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  if (error) {
-    throw DataError("cannot create the directory '" + path.parent_path().string() +
-                    "': " + error.message());
-  }
+  make_directories(path.parent_path());
   NewFile file(path);
   CorpusWriter writer(file.stream(), vocabularies_of(request.tokenizers), key);
   const CorpusReport report = encode_texts(request, hashes, file, writer);
@@ -190,12 +185,13 @@ void build(const CorpusRequest& request, const TextHashes& hashes,
 
 /// The existing cache, if it is valid.
 std::optional<EncodedCorpus> open_cache(const std::filesystem::path& path, uint64_t key,
-                                        const Log& log) {
+                                        const Tokenizers& tokenizers, const Log& log) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return {};
   try {
     EncodedCorpus corpus(path);
-    if (corpus.key() == key) return corpus;
+    // A stranger's may have any key.
+    if (corpus.key() == key && corpus.vocabularies() == vocabularies_of(tokenizers)) return corpus;
     if (log) log(path.string() + ": stale cache (the texts or the vocabulary changed); rebuilding");
   } catch (const DataError& error) {
     if (log) log(std::string(error.what()) + "; rebuilding");
@@ -269,7 +265,7 @@ EncodedCorpus load_corpus(const CorpusRequest& request) {
   const TextHashes hashes{hash_file(request.source), hash_file(request.target)};
   const uint64_t key = corpus_key(request, hashes);
   const auto path = request.cache_directory / ("corpus-" + to_hex(key) + ".bin");
-  auto corpus = open_cache(path, key, request.log);
+  auto corpus = open_cache(path, key, request.tokenizers, request.log);
   if (!corpus) {
     build(request, hashes, path, key);
     corpus.emplace(path);

@@ -57,7 +57,7 @@ def clean(node):
     label = node[0] if node and isinstance(node[0], str) else ""
     if label == "-NONE-":
         return None
-    label = label if label.startswith("-") else re.split(r"[-=|]", label)[0]
+    label = label if label[:1] in ("-", "=", "|") else re.split(r"[-=|]", label)[0]
     children = [child if isinstance(child, str) else clean(child) for child in node[1 if label else 0:]]
     children = [child for child in children if child is not None]
     return [label, *children] if children else None

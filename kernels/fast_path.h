@@ -82,7 +82,7 @@ std::vector<std::string> edited_formulas(FastPath path);
 enum class Kernels {
   automatic,  ///< where there is one that computes the formula as it is read
   strict,     ///< the same; a fast path that is off because its formula was edited is an error
-  off         ///< nowhere
+  off         ///< nowhere; search remains by the model's step()
 };
 
 template <>

@@ -17,7 +17,7 @@ struct EnumNames<Precision> {
 enum class WeightType {
   fp32,
   bf16,  ///< both operands in bf16; needs AVX-512 BF16 or AMX
-  int8   ///< int8 weights with a scale per output; with AVX2 or AVX-512 VNNI, activations, too
+  int8   ///< int8 weights with a scale per output; on AVX2 and AVX-512 VNNI, activations, too
 };
 
 template <>

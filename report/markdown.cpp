@@ -90,9 +90,9 @@ std::string markdown_report(const SweepResults& results,
   for (const std::string& note : results.notes) paragraph("Note: " + note);
   const char* heading = "## Changes of the program\n\n";
   for (const RowRecord& row : results.rows) {
-    const std::string change = row.change.label();
-    if (change.empty()) continue;
-    out += heading + row.name + ": " + change + "\n\n```diff\n" + row.change.record + "```\n\n";
+    if (row.change.kind.empty()) continue;
+    out += heading + row.name + ": " + row.change.label() + "\n\n``````````diff\n" +
+           row.change.record + "\n``````````\n\n";
     heading = "";
   }
   out += "## Training cost\n\n";

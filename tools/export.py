@@ -270,17 +270,17 @@ def main():
         sys.exit("export: --weights: int8: only for --to ctranslate2")
     if options.output.exists():
         sys.exit(f"export: {options.output}: exists, and is not replaced; give another --output, or delete it")
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=options.output.name, dir=options.output.parent) as folder:
-        made = Path(folder, "model")
-        made.mkdir()
-        try:
+    try:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=options.output.name, dir=options.output.parent) as folder:
+            made = Path(folder, "model")
+            made.mkdir()
             export(options, made)
-        except ModuleNotFoundError as missing:
-            sys.exit(f"export: needs the package {missing.name} (pip install {missing.name})")
-        except ValueError as error:
-            sys.exit(f"export: {error}")
-        made.rename(options.output)
+            made.rename(options.output)
+    except ModuleNotFoundError as missing:
+        sys.exit(f"export: needs the package {missing.name} (pip install {missing.name})")
+    except (OSError, ValueError) as error:
+        sys.exit(f"export: {error}")
     print(options.output)
 
 

@@ -68,7 +68,7 @@ def unpack(path, words):
     """The trees of a .ptb or .ptb.xz file with their words."""
     data, of_words = Path(path).read_bytes(), sentences(words)
     lines = (lzma.decompress(data) if str(path).endswith(".xz") else data).decode().splitlines()
-    if [len(LEAF.findall(line)) for line in lines] != [len(sentence) for sentence in of_words]:
+    if [[number for _, number in LEAF.findall(line)] for line in lines] != [[str(i + 1) for i in range(len(s))] for s in of_words]:
         raise SystemExit(f"{path}: not parses of the sentences of {words}")
     return [LEAF.sub(lambda leaf: f"({leaf[1]} {sentence[int(leaf[2]) - 1]})", line) for line, sentence in zip(lines, of_words)]
 
@@ -99,5 +99,5 @@ def main(action, *arguments):
 if __name__ == "__main__":
     try:
         main(*sys.argv[1:] or [""])
-    except OSError as error:
-        sys.exit(str(error))
+    except (OSError, ValueError, lzma.LZMAError) as error:
+        sys.exit(f"numbered_trees.py: {error}")

@@ -100,9 +100,11 @@ def sha256(path):
 
 def reference_of(run, corpora):
     """The BLEU evaluator of the run's output and its reference in `corpora`; None without one of them."""
-    tests = [e for e in run.config.get("eval", []) if e["kind"] == "bleu" and (not run.result or f"/{e['name']}-" in str(run.output))]
-    reference = tests and corpora / Path(f"{tests[0]['data']}.{run.config['data']['target']}").relative_to("corpora")
-    return (tests[0], reference) if run.output and tests and reference.is_file() else None
+    for test in run.config.get("eval", []) if run.output else []:
+        text = Path(f"{test.get('data') or run.config['data']['valid']}.{run.config['data'].get('target')}")
+        if test["kind"] == "bleu" and (not run.result or f"/{test['name']}-" in str(run.output)) and text.is_relative_to("corpora"):
+            return (test, corpora / text.relative_to("corpora")) if (corpora / text.relative_to("corpora")).is_file() else None
+    return None
 
 
 def rescore(attn, run, corpora):

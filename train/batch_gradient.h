@@ -44,8 +44,8 @@ struct TrainerProcesses {
 ///
 /// With n processes of t threads a batch has n · t parts, of which process r computes those from r
 /// · t. Gradients are added as one tree over all parts (tree_sum): n processes of one thread and
-/// one process of n threads give the same bits on a CPU, and so do all divisions into processes
-/// whose number of threads is a power of 2.
+/// one process of n threads give the same bits on a CPU, unless its threads share the products, and
+/// so do all divisions into processes whose number of threads is a power of 2.
 class BatchGradient {
  public:
   /// `parameters` are the model's; both and the communicator must outlive this. Uses torch's

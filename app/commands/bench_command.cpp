@@ -121,6 +121,9 @@ Json measure_search(Translator& translator, std::span<const std::string> lines, 
 
 void bench_search(const SearchArguments& options, torch::Device device) {
   LoadedModel loaded = load_model(options.file, device, options.assignments);
+  if (loaded.experiment.data.task == Task::parsing) {
+    throw ConfigError(options.file.string() + ": a parser; give a translator");
+  }
   const std::vector<std::string> lines = read_lines(options.text);
   if (lines.empty()) throw DataError(options.text.string() + ": empty file; nothing to translate");
   Translator translator(*loaded.model, loaded.tokenizers, loaded.experiment.search);

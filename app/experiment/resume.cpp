@@ -31,9 +31,7 @@ bool is_below(std::string_view path, std::span<const std::string_view> places) {
                      [&](std::string_view place) { return is_within(path, place); });
 }
 
-std::string join(const std::string& place, const std::string& key) {
-  return place.empty() ? key : place + "." + key;
-}
+using json_config_detail::join;
 
 std::string element(const std::string& place, size_t index) {
   return place + "[" + std::to_string(index) + "]";

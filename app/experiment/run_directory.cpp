@@ -152,7 +152,7 @@ bool RunDirectory::has_trained() const {
 RunLock::RunLock(const fs::path& directory, double patience_seconds) {
   make_directories(directory);
   const fs::path path = RunDirectory(directory).lock();
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file_ < 0) throw_file_error("write", path, errno);
   const auto until = Clock::now() + std::chrono::duration<double>(patience_seconds);
   while (::flock(file_, LOCK_EX | LOCK_NB) != 0) {

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 template <class Use>
 auto use_written(const fs::path& path, Use use) {
   try {
-    return use(parse_json(read_file(path), path.filename().string()));
+    return use(parse_json(read_file(path, kMaxConfigBytes), path.filename().string()));
   } catch (const ConfigError& error) {
     throw DataError(path.string() + ": corrupt (" + error.what() +
                     "); delete it, then resume the run");
@@ -128,7 +128,7 @@ std::vector<Json> read_metrics(const RunDirectory& run) {
   std::vector<Json> records;
   if (!fs::exists(run.metrics())) return records;
   for (const std::string& line : read_lines(run.metrics())) {
-    Json record = Json::parse(line, nullptr, false);
+    Json record = parse_record(line);
     if (is_record(record)) records.push_back(std::move(record));
   }
   return records;

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "app/machine/version.h"
 #include "base/error.h"
 #include "base/format.h"
 
@@ -65,6 +66,12 @@ std::filesystem::path program_path() {
   constexpr std::string_view kDeleted = " (deleted)";  // appended by the kernel after a build
   if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
   return path;
+}
+
+std::filesystem::path source_folder() {
+  const auto cache = program_path().parent_path().parent_path() / "CMakeCache.txt";
+  const std::string home = first_value(cache, "CMAKE_HOME_DIRECTORY:INTERNAL");
+  return home.substr(home.find('=') + 1);  // npos + 1 is 0
 }
 
 std::string describe(const ProcessEnd& end) {

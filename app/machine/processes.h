@@ -30,6 +30,8 @@ CommandOutput output_of(const std::string& command);
 
 /// Path of the running program.
 std::filesystem::path program_path();
+/// The source folder of the build folder that it is in; "" if it is in none.
+std::filesystem::path source_folder();
 
 /// How a child ended.
 struct ProcessEnd {

@@ -97,7 +97,7 @@ std::vector<ExpandedRow> read_rows(SweepPlan& plan) {
   const std::string& name = plan.source;
   try {
     require_input(name, {InputKind::sweep});
-    read_config(plan.file, parse_json(read_file(name), name));
+    read_config(plan.file, parse_json(read_file(name, kMaxConfigBytes), name));
     plan.file.validate();
     return expand_rows(plan.file);
   } catch (const UnknownKey& error) {

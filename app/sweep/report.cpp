@@ -156,7 +156,7 @@ SweepResults results_of(const std::string& title, const std::string& about,
 // Reads sweep.json.
 SweepPlan read_plan(const fs::path& path) {
   SweepPlan plan;
-  read_config(plan, parse_json(read_file(path), kSweepFile));
+  read_config(plan, parse_json(read_file(path, kMaxConfigBytes), kSweepFile));
   require(!plan.rows.empty(), "rows", "[]", "must have at least one row");
   const auto last = static_cast<int64_t>(plan.rows.size()) - 1;
   for (PlannedRow& row : plan.rows) {

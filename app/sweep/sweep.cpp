@@ -149,8 +149,8 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
 fs::path build_changed(const fs::path& diff, int threads) {
   constexpr std::string_view kSays = "attn: ";
   const fs::path build = program_path().parent_path().parent_path();
-  const std::string home = first_value(build / "CMakeCache.txt", "CMAKE_HOME_DIRECTORY:INTERNAL");
-  if (home.empty()) {
+  const fs::path source = source_folder();
+  if (source.empty()) {
     throw ConfigError("a diff needs the build folder of attn, and " + program_path().string() +
                       " is in none; run build/release/app/attn, not a copy of it");
   }
@@ -161,7 +161,6 @@ fs::path build_changed(const fs::path& diff, int threads) {
                                     {"JOBS", std::to_string(threads)}}) {
     command += std::string(" -D ") + shell_quoted(std::string(name) + "=" + value);
   }
-  const fs::path source = home.substr(home.find('=') + 1);
   const auto [failed, text] =
       output_of(command + " -P " + shell_quoted((source / "cmake/ChangedProgram.cmake").string()));
   const size_t found = text.rfind(kSays);
@@ -211,7 +210,7 @@ void require_free_place(const SweepPlan& plan) {
   require_place(directory, InputKind::sweep_directory);
   const fs::path written = directory / kSweepFile;
   if (kind_of(directory) != InputKind::sweep_directory) return;
-  const Json before = parse_json(read_file(written), written.string());
+  const Json before = parse_json(read_file(written, kMaxConfigBytes), written.string());
   std::error_code moved;
   const fs::path other = directory / before.value("source_from_here", "");
   if (!fs::is_regular_file(other, moved) || fs::equivalent(other, plan.source, moved)) return;

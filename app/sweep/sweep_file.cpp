@@ -1,6 +1,7 @@
 #include "app/sweep/sweep_file.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "app/experiment/resume.h"
@@ -13,7 +14,11 @@
 namespace attn {
 namespace {
 
-constexpr size_t kMaxNameLength = 80;
+constexpr size_t kMaxNameLength = 80, kMaxGridValues = 1000;
+
+constexpr std::array<std::string_view, 10> kSweepFiles = {
+    "cache",    "vocabulary", "sweep.json", "report.md",   "report.html",
+    "rows.csv", "runs.csv",   "curves.csv", "report.json", "table.tex"};
 
 // Whether a row's name can be a folder's: no separators, no white space, not hidden.
 bool is_row_name(const std::string& name) {
@@ -27,6 +32,9 @@ void validate_row(const SweepRow& row, const std::string& place) {
   const std::string quoted = "\"" + row.name + "\"";
   require(is_row_name(row.name), place + ".name", quoted,
           "must be a directory name: letters, digits and . _ = + -, at most 80, no leading . or -");
+  require(std::ranges::find(kSweepFiles, row.name) == kSweepFiles.end() &&
+              !row.name.ends_with(".tuned"),
+          place + ".name", quoted, "is a name of the sweep's own files or rows; choose another");
   require_between(place + ".seeds", row.seeds, 0, kMaxSeeds);
   require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
   require(row.grid.is_object(), place + ".grid", row.grid.dump(),
@@ -39,8 +47,8 @@ void validate_row(const SweepRow& row, const std::string& place) {
   }
   for (const auto& [path, values] : row.grid.items()) {
     require(path != "seed", place + ".grid.seed", values.dump(), "belongs in \"seeds\"");
-    require(values.is_array() && !values.empty(), place + ".grid." + path, values.dump(),
-            "must be an array of at least one value");
+    require(values.is_array() && !values.empty() && values.size() <= kMaxGridValues,
+            place + ".grid." + path, values.dump(), "must be an array of 1 to 1000 values");
     require(!values_by_path(row.set).contains(path), place + ".grid." + path, values.dump(),
             "\"set\" also sets it; keep one of them");
   }
@@ -113,6 +121,7 @@ std::vector<ExpandedRow> expand_rows(const SweepFile& file) {
         throw ConfigError("row " + one.row.name + ": baseline: \"" + baseline +
                           "\": no row above it has that name" + suggestion(baseline, names));
       }
+      if (rows.size() == kMaxSweepRuns) throw ConfigError("rows: more than 10000");
       if (!baseline.empty()) one.baseline = found - names.begin();
       names.push_back(one.row.name);
       rows.push_back(std::move(one));

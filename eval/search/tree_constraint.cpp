@@ -41,10 +41,10 @@ TreeVocabulary::TreeVocabulary(const Tokenizer& symbols, TreeForm form)
     meaning.label = id->second;
     if (symbol->kind == Kind::open) opens[static_cast<size_t>(id->second)] = 1;
   }
-  if (!leaf || std::ranges::find(opens, 1) == opens.end()) {
+  if (!leaf || std::ranges::find(opens, 1) == opens.end() || labels_.size() > 4096) {
     throw DataError("the target vocabulary has no tree symbols of the form " +
-                    std::string(enum_name(form)) +
-                    " (data.tree_form): expected a leaf, an opening and a closing symbol");
+                    std::string(enum_name(form)) + " (data.tree_form): expected a leaf, an " +
+                    "opening and a closing symbol, and at most 4096 labels");
   }
   make_masks(symbols.eos());
 }

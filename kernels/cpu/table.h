@@ -42,7 +42,6 @@ struct AttentionHead {
   /// Added to the scores by distance: bias[j - i] to that of query i and key j, from -(queries - 1)
   /// to keys - 1; null: none.
   const float* bias = nullptr;
-  int64_t bias_stride = 0;     ///< floats to the next head's
   RelativeRows relative = {};  ///< as many queries as keys
 };
 
@@ -88,7 +87,7 @@ struct NormGradients {
   const float* output;       ///< dy
   const float* sum;          ///< x + dropout(update), saved
   const float *mean, *rstd;  ///< saved, a value per row
-  float *x, *update;         ///< overwritten
+  float *x, *update;         ///< overwritten; update only with dropout, else it may be x
   float *weight, *bias;      ///< [width], added to
 };
 

@@ -1,5 +1,6 @@
 // Attention on a CPU: splits the work into sentences and heads and selects the kernel.
 // Fast path attention: attention fd2ff386
+// Fast path attention: multi_head_attention 73ccc1bb
 // Fast path attention: masked_softmax e266e7e4
 // Fast path attention: visible_keys de72b372
 // Fast path attention: score_bias 74c5423e
@@ -14,11 +15,8 @@
 #include <optional>
 #include <utility>
 
-#include "kernels/compute_scope.h"
-#include "kernels/cpu/instructions.h"
 #include "kernels/cpu/table.h"
 #include "kernels/ops/dropout.h"
-#include "kernels/ops/linear.h"
 #include "kernels/ops/relative_rows.h"
 
 namespace attn {
@@ -72,7 +70,6 @@ cpu::AttentionHead head_of(const Layout& layout, const Operands& operands, int64
   out.first_index = first_weight(sentence, layout.heads, head);
   if (bias.defined()) {
     out.bias = bias.const_data_ptr<float>() + head * bias.size(1) + bias.size(1) / 2;
-    out.bias_stride = bias.size(1);
   }
   if (out.keys > 0) {
     out.relative = relative_rows(relative, out.keys - 1, head * d_k, head * d_v);

@@ -12,7 +12,8 @@
 
 namespace attn {
 
-/// Whether this processor has bf16 tiles; otherwise bf16 training uses LibTorch's autocast.
+/// Whether this processor has bf16 tiles; otherwise bf16 training is in fp32 on x86, and by
+/// LibTorch's autocast on others.
 bool has_bf16_tiles();
 
 /// Cache of a model's weights as products read them, filled on first use: packed on a CPU, copies

@@ -113,7 +113,9 @@ std::vector<torch::Tensor> RecurrentLayerImpl::weights(bool reverse) const {
 
 torch::Tensor RecurrentLayerImpl::lstm_on_cpu(const torch::Tensor& x_NI, const TimeMajor& time,
                                               const torch::Tensor& first_BH) const {
-  const torch::Tensor first = first_BH.defined() ? time.sorted(first_BH) : torch::Tensor();
+  // Under autocast a first state from a linear layer is in bf16.
+  const torch::Tensor first =
+      first_BH.defined() ? time.sorted(first_BH).to(torch::kFloat32) : torch::Tensor();
   std::vector<torch::Tensor> states;
   for (const bool reverse : {false, true}) {
     if (reverse && !bidirectional_) break;
@@ -202,7 +204,7 @@ RecurrentState RecurrentLayerImpl::cell(const torch::Tensor& inputs_RG,
     }
     case RecurrentCell::lstm: {
       if (ComputeScope::takes(FastPath::lstm, inputs_RG)) {
-        const LstmState after = lstm_step(inputs_RG, products_RG, before.cell);
+        const LstmState after = lstm_step(inputs_RG, products_RG, before.cell.to(torch::kFloat32));
         return {after.hidden_RH, after.cell_RH};
       }
       // Formula lstm: fast path kernels/ops/lstm.cpp.

@@ -207,7 +207,11 @@ TEST_CASE("broken JSON is reported with line and column, duplicate keys with the
   CHECK_THROWS_WITH(parse_json(R"({"a": 1, "\u0061": 2})", "f.json"),
                     contains("f.json: duplicate key \"a\""));
   CHECK_NOTHROW(parse_json(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]})", "f.json"));
-  CHECK_THROWS_AS(parse_json(std::string(100000, '['), "f.json"), ConfigError);
+  const std::string open(200000, '['), close(200000, ']');
+  CHECK_THROWS_AS(parse_json(open, "f.json"), ConfigError);
+  const Json deep = parse_record("{\"step\": 1, \"after\": " + open + close + "}");
+  CHECK(Json(deep).dump().size() < 200);  // a copy and its text follow what is nested by recursion
+  CHECK(parse_record("{\"step\": 1").is_discarded());
   CHECK_THROWS_AS(parse_json("", "f.json"), ConfigError);
 }
 

@@ -104,7 +104,8 @@ def main():
     if options.action == "train":
         train(options.source, options.model, options.files)
     else:
-        parse(options.source, options.model, *options.files, options.nbest, options.overparsing)
+        words, output = options.files
+        parse(options.source, options.model, words, output, options.nbest, options.overparsing)
 
 
 if __name__ == "__main__":

@@ -44,19 +44,19 @@ def table(head, rows):
 def processor():
     lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf8").split("\n\n")[0].split("\n")
     found = dict(re.split(r"\s*:\s*", line, maxsplit=1) for line in lines)
-    return f"{found['model name']}, family {found['cpu family']}, model {found['model']}"
+    return f"{found.get('model name', '?')}, family {found.get('cpu family', '?')}, model {found.get('model', '?')}"
 
 
 def compare(commands, key, rounds, record):
     seen = {name: [] for name in commands}
+    told = record and {"date": time.strftime("%Y-%m-%d"), "processor": processor(), "key": key, "commands": commands}
     for _ in range(rounds):
         for name, command in commands.items():
             seen[name].append(values_of(command))
             print(f"{name}: {seen[name][-1][key]:.5g}", file=sys.stderr, flush=True)
     rates = {name: [values[key] for values in found] for name, found in seen.items()}
     if record:
-        told = {"date": time.strftime("%Y-%m-%d"), "processor": processor(), "key": key, "commands": commands, "rounds": rates}
-        record.write_text(json.dumps(told, indent=1) + "\n", encoding="utf8")
+        record.write_text(json.dumps(told | {"rounds": rates}, indent=1) + "\n", encoding="utf8")
     first = next(iter(rates))
     rows = []
     for name, values in rates.items():
@@ -107,8 +107,8 @@ def main():
     parser.add_argument("commands", nargs="+", metavar="NAME=COMMAND")
     options = parser.parse_args()
     commands = dict(command.split("=", 1) for command in options.commands)
-    if options.sweep and len(commands) != 1:
-        parser.error("--sweep: give one command")
+    if options.sweep and (len(commands) != 1 or options.record):
+        parser.error("--sweep: give one command, and no --record")
     if options.sweep:
         compare_rows(*commands.values(), options.key, options.rounds, options.sweep, options.rows.split(",") if options.rows else [])
     else:

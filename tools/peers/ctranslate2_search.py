@@ -7,6 +7,7 @@ Exports the run (tools/export.py), translates the file and prints sentences/s; w
 translations, to compare them. Needs ctranslate2, sentencepiece and numpy.
 """
 import argparse
+import os
 import pathlib
 import subprocess
 import sys
@@ -27,7 +28,7 @@ def main():
     parser.add_argument("--batch", type=int, default=32, help="maximum batch size in sentences")
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--output", help="file for the translations, of all sentences")
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)), help="(default: all cores, as attn)")
     parser.add_argument("--threads", type=int, default=1, help="threads per worker")
     parser.add_argument("--type", default="float32", help="float32 or int8")
     parser.add_argument("--name", default="CTranslate2")

@@ -26,6 +26,7 @@ import collections
 import functools
 import itertools
 import math
+import os
 import pathlib
 import signal
 import sys
@@ -248,6 +249,8 @@ class Step:
 
 def measure(update, batch, seconds, first, on_gpu):
     """Target tokens/s of the batches from `first` on, and the number of updates."""
+    if on_gpu:
+        torch.cuda.synchronize()  # what came before
     flying, tokens, steps, begin = collections.deque(), 0, 0, time.perf_counter()
     while time.perf_counter() - begin < seconds:
         now = batch(first + steps)
@@ -269,7 +272,7 @@ def read_options(arguments=None):
     parser.add_argument("--config", metavar="FILE", help="resolved config in place of a run, with --vocabulary")
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--rounds", action="store_true", help="measure once for each line of stdin; print a line when ready")
-    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="(default: all cores, as attn)")
     parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--bf16-loss", action="store_true", help="the loss of bf16 logits: coarse in value, with --bf16")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
@@ -306,9 +309,9 @@ def main():
     on_gpu = options.device == "cuda"
     torch.backends.cuda.enable_cudnn_sdp(False)
     run = Config(options.config) if options.config else Run(options.run)
+    run.set(options.set)
     if options.run:  # another model is only timed
         run.require_paper()
-    run.set(options.set)
     model, train, limit = run.model, run.config["train"], run.data["batch_tokens"]
     if options.ragged and (model["attention_dropout"] or model["d_k"] != model["d_v"]):
         sys.exit(f"{run.name}: --ragged needs model.attention_dropout 0 and d_k = d_v")

@@ -13,21 +13,21 @@ class Config:
         self.config = json.loads(pathlib.Path(path).read_text())
         self.model, self.data = self.config["model"], self.config["data"]
         self.name = path
-        width = self.model["d_model"] // self.model.get("heads", 1)
-        self.model.update({key: width for key in ("d_k", "d_v") if self.model.get(key) == "auto"})
 
     def require_paper(self):
-        """Exits unless the model is the paper's Transformer."""
-        plain = dict(norm="post", activation="relu", position="sinusoidal", embedding_sharing="all")
-        widths = {self.model["heads"] * self.model[key] for key in ("d_k", "d_v")}
-        if widths != {self.model["d_model"]} or not self.model["bias"]:
-            raise SystemExit(f"{self.name}: only heads × d_k = heads × d_v = d_model with biases is supported")
-        other = [f"model.{key} {self.model[key]}" for key, value in plain.items() if self.model[key] != value]
+        """Exits unless the model is the paper's Transformer; after set()."""
+        mixer = {"kind": "attention"}
+        plain = dict(architecture="transformer", norm="post", norm_kind="layer", activation="relu", position="sinusoidal", qk_norm="none",
+                     embedding_sharing="all", kv_heads="auto", bias=True, feed_forward_bias=True, activation_dropout=0.0, mup_base=0,
+                     word_positions=False, encoder_mixer=mixer, decoder_mixer=mixer)
+        other = [f"model.{key} {self.model.get(key)}" for key, value in plain.items() if self.model.get(key, value) != value]
+        if not other and {self.model["heads"] * self.model[key] for key in ("d_k", "d_v")} != {self.model["d_model"]}:
+            raise SystemExit(f"{self.name}: only heads × d_k = heads × d_v = d_model is supported")
         if other:
             raise SystemExit(f"{self.name}: only the paper's model is supported: {', '.join(other)}")
 
     def set(self, assignments):
-        """Overrides model options: ["heads=4", …]."""
+        """Overrides model options: ["heads=4", …]; then resolves d_k and d_v."""
         for assignment in assignments:
             name, _, value = assignment.partition("=")
             if name not in self.model:
@@ -36,6 +36,8 @@ class Config:
                 self.model[name] = float(value) if "." in value else int(value)
             except ValueError:
                 raise SystemExit(f"{assignment}: not a number") from None
+        width = self.model["d_model"] // self.model.get("heads", 1)
+        self.model.update({key: width for key in ("d_k", "d_v") if self.model.get(key) == "auto"})
 
 
 class Run(Config):

@@ -159,12 +159,12 @@ def add_legend(figure):
 
 
 def draw_curve(axis, curve, label, colour):
-    """The mean over seeds, and their range as a band."""
+    """The mean over seeds, and their range as a band, up to where the first seed ends."""
     by_step = {}
     for points in curve.values():
         for step, value in points:
             by_step.setdefault(step, []).append(value)
-    steps = sorted(by_step)
+    steps = sorted(step for step in by_step if len(by_step[step]) == len(curve)) or sorted(by_step)
     axis.plot(steps, [statistics.mean(by_step[step]) for step in steps], color=colour, label=label, linewidth=1.5,
               marker="" if len(steps) > 30 else ".")
     if len(curve) > 1:

@@ -158,6 +158,8 @@ TEST_CASE("an error in any row names the row, the path and the nearest name") {
       {R"("name": "x", "sett": {})", "rows[1].sett"},
       {R"("name": "a/b")", "rows[1].name"},
       {R"("name": "..")", "rows[1].name"},
+      {R"("name": "cache")", "rows[1].name: \"cache\": is a name of the sweep's own"},
+      {R"("name": "x.tuned")", "rows[1].name"},
       {R"("name": "base")", "duplicate row name base"},
       {R"("name": "x", "set": {"seed": 3})", "seeds"},
       {R"("name": "x", "set": {"base": "y"})", "patch"},
