@@ -90,7 +90,7 @@ ComputeScope::Options ComputeScope::as_read() {
 
 bool ComputeScope::takes(FastPath path) {
   const bool kernels = innermost ? innermost->kernels_ : kernels_in_use() != Kernels::off;
-  return kernels && follows_formulas(path);
+  return follows_formulas(path) && kernels;  // edits are recorded without kernels, too
 }
 
 PackedWeights* ComputeScope::packed_weights() {

@@ -1,9 +1,9 @@
 // Fast paths: implementations of formulas of model/ and train/ that are faster than the formulas as
 // they are read there, and whether they still compute them.
 //
-// A formula that has a fast path stands between the comments "// Formula NAME: fast path …" and
-// "// End of formula.". The source of the fast path names it with a hash of its text, comments and
-// white space aside: "// Fast path PATH: NAME HASH". The build compares them
+// A formula that has a fast path stands between the comments "// Formula NAME: fast path PATH, …."
+// and "// End of formula.". The source of the fast path names it with a hash of its text, comments
+// and white space aside: "// Fast path PATH: NAME HASH". The build compares them
 // (cmake/Formulas.cmake); a fast path with another hash is off in this build, so that an edited
 // formula is what runs (docs/howto/formula.md). `tools/formulas --accept` renews the hashes.
 #pragma once

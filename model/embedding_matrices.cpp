@@ -43,7 +43,7 @@ torch::Tensor EmbeddingMatrices::features_of(const TokenSequences& rows, double 
 
 torch::Tensor scaled_embedding(const torch::Tensor& weight_VD, const torch::Tensor& tokens_N,
                                double scale) {
-  // Formula embedding: fast path kernels/ops/gpu_embedding.cpp.
+  // Formula embedding: fast path gpu_embedding.
   return torch::embedding(weight_VD, tokens_N) * scale;
   // End of formula.
 }

@@ -3,9 +3,10 @@
 // all other layers are position-wise.
 //
 // Tensor names end in their shape:
-//   B sentences, L target or query length, M source or key length, N rows (all positions of a
-//   batch), D d_model, H heads, K d_k or d_v of one head, F d_ff, V vocabulary, R rows of a
-//   decoding step, P positions (2 P - 1 distances), T taps of a convolution or steps of a cache.
+//   B sentences, L target or query length, M source or key length or rows of the memory, N rows
+//   (all positions of a batch), D d_model, E heads · d_k, H heads, K d_k or d_v of one head, F
+//   d_ff, V vocabulary, R rows of a decoding step, P positions (2 P - 1 distances), T taps of a
+//   convolution or steps of a cache.
 #pragma once
 
 #include <algorithm>

@@ -37,8 +37,7 @@ std::shared_ptr<const InferenceModel> Seq2SeqModel::inference(WeightType weights
 
 torch::Tensor Seq2SeqModel::project(const torch::Tensor& rows_ND) const {
   if (ComputeScope::takes(FastPath::linear)) return linear(rows_ND, {embeddings.of_output(), {}});
-  // Formula projection: fast paths kernels/ops/smoothed_loss.cpp, kernels/ops/linear.cpp,
-  // model/transformer/packed_inference.cpp.
+  // Formula projection: fast paths linear, loss, packed_search, gpu_linear, gpu_loss.
   return torch::linear(rows_ND, embeddings.of_output());
   // End of formula.
 }

@@ -79,7 +79,7 @@ cpu::SmoothedTargets smoothed_targets(const TrainConfig& config, int64_t classes
 
 LossSums smoothed_loss(const torch::Tensor& logits_NV, const torch::Tensor& targets_N,
                        cpu::SmoothedTargets targets) {
-  // Formula loss: fast path kernels/ops/smoothed_loss.cpp.
+  // Formula loss: fast paths loss, gpu_loss.
   const torch::Tensor log_p = logits_NV.to(torch::kFloat32).log_softmax(-1);
   const torch::Tensor at_target_N = log_p.gather(1, targets_N.unsqueeze(1)).squeeze(1);
   torch::Tensor q = torch::full_like(log_p, targets.smoothing_per_class);

@@ -29,8 +29,10 @@ Json deciding_config(const Experiment& experiment) {
   const EvaluatorConfig* config = deciding_evaluator(experiment.eval);
   if (config == nullptr) return {};
   Json json = write_resolved(experiment).at("eval").at(config - experiment.eval.data());
-  json["data"] = config->text(experiment.data);
-  for (const char* key : {"name", "every"}) json.erase(key);  // the same values by another name
+  // The same values by another name, and files that text_key knows by their content.
+  for (const char* key : {"name", "every", "test", "sealed", "data", "params", "wrong"}) {
+    json.erase(key);
+  }
   return json;
 }
 
@@ -260,10 +262,10 @@ bool TrainingRun::deciding_changed(const Experiment& before) const {
   const EvaluatorConfig* deciding = deciding_evaluator(experiment_.eval);
   if (deciding_config(before) != deciding_config(experiment_)) return true;
   if (deciding == nullptr) return false;
+  const std::string former = deciding_evaluator(before.eval)->name;
   std::string text;
   for (const Json& record : read_metrics(directory_)) {
-    const bool same =
-        record.value("kind", "") == "eval" && record.value("name", "") == deciding->name;
+    const bool same = record.value("kind", "") == "eval" && record.value("name", "") == former;
     if (same) text = record.value("text", "");
   }
   const auto index = static_cast<size_t>(deciding - experiment_.eval.data());

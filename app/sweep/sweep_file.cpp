@@ -16,9 +16,9 @@ namespace {
 
 constexpr size_t kMaxNameLength = 80, kMaxGridValues = 1000;
 
-constexpr std::array<std::string_view, 10> kSweepFiles = {
-    "cache",    "vocabulary", "sweep.json", "report.md",   "report.html",
-    "rows.csv", "runs.csv",   "curves.csv", "report.json", "table.tex"};
+constexpr std::array<std::string_view, 13> kSweepFiles = {
+    "cache",      "vocabulary",  "sweep.json", "report.md", "report.html", "rows.csv", "runs.csv",
+    "curves.csv", "report.json", "table.tex",  "tune",      "figures",     "slurm.sh"};
 
 // Whether a row's name can be a folder's: no separators, no white space, not hidden.
 bool is_row_name(const std::string& name) {

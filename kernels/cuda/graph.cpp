@@ -5,6 +5,7 @@
 
 // The only use of CUDA's own headers.
 #ifdef ATTN_CUDA_GRAPHS
+#include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -38,8 +39,10 @@ std::unique_ptr<Graph> capture(c10::MempoolId_t pool, const std::function<void()
   auto captured = std::make_unique<CudaGraph>();
   // Backward runs on a thread of autograd, whose launches are captured by their stream.
   captured->graph.capture_begin(pool, cudaStreamCaptureModeThreadLocal);
+  bool ending = false;
   try {
     work();
+    ending = true;
     captured->graph.capture_end();
     return captured;
   } catch (...) {
@@ -47,7 +50,7 @@ std::unique_ptr<Graph> capture(c10::MempoolId_t pool, const std::function<void()
     // the pool (pytorch issue 180395). The graph is leaked: its destructor would fail, too.
     at::cuda::CUDAGraph& failed = captured.release()->graph;
     try {
-      failed.capture_end();
+      if (!ending) failed.capture_end();  // twice would leave an error to the next launch
     } catch (const c10::Error&) {
     }
     try {
@@ -55,6 +58,9 @@ std::unique_ptr<Graph> capture(c10::MempoolId_t pool, const std::function<void()
     } catch (const c10::Error&) {  // capture_end() did
     }
     c10::cuda::CUDACachingAllocator::releasePool(c10::cuda::current_device(), pool);
+    // Before LibTorch 2.13 the generator still takes itself for captured, and eager dropout fails.
+    at::Generator own = at::cuda::detail::getDefaultCUDAGenerator();
+    own.graphsafe_set_state(at::cuda::detail::createCUDAGenerator());
     throw;
   }
 }

@@ -111,7 +111,7 @@ void check_relative(const RelativeVectors& relative, int64_t key_width, int64_t 
 
 torch::Tensor visible_keys(int64_t queries, int64_t keys, bool causal, int64_t window,
                            torch::Device device) {
-  // Formula visible_keys: fast path kernels/ops/cpu_attention.cpp.
+  // Formula visible_keys: fast paths attention, packed_search, transformer_step.
   torch::Tensor visible =
       torch::ones({queries, keys}, torch::TensorOptions(device).dtype(torch::kBool));
   if (causal) visible = visible.tril();

@@ -1,8 +1,8 @@
 // Attention on a CPU: splits the work into sentences and heads and selects the kernel.
-// Fast path attention: attention fd2ff386
+// Fast path attention: attention 6c161ee7
 // Fast path attention: multi_head_attention 73ccc1bb
 // Fast path attention: masked_softmax e266e7e4
-// Fast path attention: visible_keys de72b372
+// Fast path attention: visible_keys 2a8fd925
 // Fast path attention: score_bias 74c5423e
 // Fast path attention: relative_positions 91f57795
 // Fast path attention: dropout b0fdaf95

@@ -61,7 +61,7 @@ torch::Tensor ByteNetBlockImpl::widened(const torch::Tensor& x, const torch::Ten
 }
 
 torch::Tensor ByteNetBlockImpl::forward(const torch::Tensor& x_ND, const Segments& rows) {
-  // Formula bytenet_block: fast path step.
+  // Formula bytenet_block: fast path bytenet_step.
   return widened(x_ND, shifted_rows(narrowed(x_ND), rows, shape_));
   // End of formula.
 }
@@ -121,7 +121,7 @@ Memory ByteNetImpl::encode(const TokenSequences& source) {
 }
 
 torch::Tensor ByteNetImpl::decode(const TokenSequences& target_in, const Memory& memory) {
-  // Formula bytenet: fast path step.
+  // Formula bytenet: fast path bytenet_step.
   const Segments& rows = target_in.segments;
   std::vector<int64_t> sentences, positions;
   for (int64_t b = 0; b < rows.count(); ++b) {

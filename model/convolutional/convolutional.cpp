@@ -114,7 +114,7 @@ torch::Tensor ConvolutionalImpl::decode_rows(const torch::Tensor& embedded_ND, c
 }
 
 torch::Tensor ConvolutionalImpl::decode(const TokenSequences& target_in, const Memory& memory) {
-  // Formula convolutional: fast path step.
+  // Formula convolutional: fast path convolutional_step.
   const Segments& rows = target_in.segments;
   const torch::Tensor embedded_ND =
       embed(embeddings.of_target(), target_positions, target_in.tokens_N, rows.positions());

@@ -69,7 +69,7 @@ torch::Tensor GatedConvolutionImpl::gated(const torch::Tensor& window) {
 }
 
 torch::Tensor GatedConvolutionImpl::forward(const torch::Tensor& x_ND, const Segments& rows) {
-  // Formula gated_convolution: fast path step.
+  // Formula gated_convolution: fast path convolutional_step.
   return gated(shifted_rows(dropout(x_ND), rows, shape_));
   // End of formula.
 }
@@ -110,7 +110,7 @@ torch::Tensor ConvolutionalAttentionImpl::contexts(const torch::Tensor& sums_ND,
                              .query_rows = rows.device_rows(),
                              .key_rows = source.device_rows()});
   }
-  // Formula dot_attention: fast path above.
+  // Formula dot_attention: fast path dot_attention.
   const torch::Tensor queries_BLD = rows.pad(sums_ND * kHalfRoot);
   const torch::Tensor scores_BLM = queries_BLD.bmm(source.pad(memory.keys_MD).transpose(1, 2));
   const torch::Tensor weights_BLM = masked_softmax(scores_BLM, source.mask().unsqueeze(1));

@@ -9,7 +9,7 @@ torch::Tensor shifted_rows(const torch::Tensor& x_ND, const Segments& rows,
   TORCH_CHECK(shape.causal || shape.kernel % 2 == 1, "shifted_rows: kernel ", shape.kernel,
               "; one that is not causal must be odd");
   if (shape.kernel == 1) return x_ND;
-  // Formula shifted_rows: fast path StepInputs::window.
+  // Formula shifted_rows: fast paths transformer_step, convolutional_step, bytenet_step.
   const torch::TensorOptions options = rows.positions().options();
   const torch::Tensor shifts_T =
       torch::arange(shape.kernel, options) * shape.dilation + shape.shift(0);

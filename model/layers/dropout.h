@@ -11,7 +11,7 @@ namespace attn {
 inline torch::Tensor dropped_out(const torch::Tensor& x, double p) {
   if (p <= 0.0) return x;
   if (ComputeScope::takes(FastPath::dropout)) return fast_dropout(x, p);
-  // Formula dropout: fast path kernels/ops/dropout.cpp.
+  // Formula dropout: fast paths norm, dropout, attention, gpu_norm, gpu_dropout, gpu_embedding.
   return x * dropout_factors(x, p);  // 0 with probability p, else 1 / (1 - p)
   // End of formula.
 }

@@ -29,8 +29,7 @@ class LinearImpl : public torch::nn::LinearImpl, public Layer {
   LinearWeights weights() const { return {weight, bias}; }
   torch::Tensor forward(const torch::Tensor& x) {
     if (ComputeScope::takes(FastPath::linear)) return linear(x, weights());
-    // Formula linear: fast paths kernels/ops/linear.cpp, kernels/ops/gpu_linear.cpp,
-    // model/transformer/packed_inference.cpp.
+    // Formula linear: fast paths linear, packed_search, gpu_linear.
     return torch::linear(x, weight, bias);
     // End of formula.
   }

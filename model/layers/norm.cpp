@@ -36,7 +36,7 @@ torch::Tensor NormLayerImpl::forward(const torch::Tensor& x_ND) {
   if (takes_residual_norm(x_ND, width_)) {
     return residual_norm(x_ND, {}, kernel_parameters(), 0.0);
   }
-  // Formula norm: fast paths kernels/ops/residual_norm.cpp, model/transformer/packed_inference.cpp.
+  // Formula norm: fast paths norm, packed_search, gpu_norm.
   switch (kind_) {
     case NormKind::layer:
       return torch::layer_norm(x_ND, {width_}, weight, bias, epsilon_);
@@ -56,7 +56,7 @@ torch::Tensor NormLayerImpl::after_residual(const torch::Tensor& x_ND,
   if (takes_residual_norm(x_ND, width_)) {
     return residual_norm(x_ND, update_ND, kernel_parameters(), dropout->probability());
   }
-  // Formula norm: fast path kernels/ops/residual_norm.cpp.
+  // Formula norm: fast paths norm, packed_search, gpu_norm.
   return forward(x_ND + dropout(update_ND));
   // End of formula.
 }

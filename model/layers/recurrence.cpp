@@ -164,7 +164,7 @@ RecurrentState RecurrentLayerImpl::first(int64_t rows, const torch::TensorOption
 
 torch::Tensor RecurrentLayerImpl::as_read(const torch::Tensor& x_NI, const TimeMajor& time,
                                           const torch::Tensor& first_BH) {
-  // Formula recurrence: fast paths kernels/ops/lstm.cpp, forward on a GPU, step.
+  // Formula recurrence: fast paths gru, lstm, transformer_step, recurrent_step.
   const torch::IntArrayRef sizes(time.batch_sizes().const_data_ptr<int64_t>(),
                                  static_cast<size_t>(time.batch_sizes().size(0)));
   std::vector<torch::Tensor> directions;
@@ -194,7 +194,7 @@ RecurrentState RecurrentLayerImpl::cell(const torch::Tensor& inputs_RG,
                                         const RecurrentState& before) {
   switch (cell_) {
     case RecurrentCell::gru: {
-      // Formula gru: fast paths forward and step on a GPU.
+      // Formula gru: fast path gru.
       const auto x = inputs_RG.chunk(3, 1), h = products_RG.chunk(3, 1);
       const torch::Tensor reset = torch::sigmoid(x[0] + h[0]);
       const torch::Tensor update = torch::sigmoid(x[1] + h[1]);
@@ -207,7 +207,7 @@ RecurrentState RecurrentLayerImpl::cell(const torch::Tensor& inputs_RG,
         const LstmState after = lstm_step(inputs_RG, products_RG, before.cell.to(torch::kFloat32));
         return {after.hidden_RH, after.cell_RH};
       }
-      // Formula lstm: fast path kernels/ops/lstm.cpp.
+      // Formula lstm: fast path lstm.
       const auto gates = (inputs_RG + products_RG).chunk(4, 1);
       const torch::Tensor input = torch::sigmoid(gates[0]), forget = torch::sigmoid(gates[1]);
       const torch::Tensor update = torch::tanh(gates[2]), output = torch::sigmoid(gates[3]);

@@ -76,7 +76,7 @@ torch::Tensor RecurrentImpl::output_rows(const torch::Tensor& top, const torch::
 
 torch::Tensor RecurrentImpl::layer_rows(size_t i, const torch::Tensor& x_NI,
                                         const torch::Tensor& context_NC, const Forced& forced) {
-  // Formula recurrent: fast path step.
+  // Formula recurrent: fast path recurrent_step.
   const torch::Tensor below = i == 0 ? x_NI : dropped(x_NI);
   const torch::Tensor in = context_NC.defined() ? torch::cat({below, context_NC}, -1) : below;
   const torch::Tensor out = forced.time.to_rows(
@@ -87,7 +87,7 @@ torch::Tensor RecurrentImpl::layer_rows(size_t i, const torch::Tensor& x_NI,
 
 RecurrentImpl::Attended RecurrentImpl::attend_at_once(const torch::Tensor& embedded_ND,
                                                       const Forced& forced) {
-  // Formula recurrent: fast path step.
+  // Formula recurrent: fast path recurrent_step.
   const size_t layers = is_gnmt() ? 1 : decoder_layers.size();
   torch::Tensor x_NH = embedded_ND;
   for (size_t i = 0; i < layers; ++i) x_NH = layer_rows(i, x_NH, {}, forced);
@@ -151,7 +151,7 @@ RecurrentImpl::Attended RecurrentImpl::attend_in_sequence(const torch::Tensor& e
 }
 
 torch::Tensor RecurrentImpl::decode(const TokenSequences& target_in, const Memory& memory) {
-  // Formula recurrent: fast path step.
+  // Formula recurrent: fast path recurrent_step.
   const TimeMajor time(target_in.segments);
   const std::vector<torch::Tensor> first = first_states_of(memory);
   const torch::Tensor embedded_ND = embed(embeddings.of_target(), target_in.tokens_N);

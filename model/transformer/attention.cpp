@@ -13,7 +13,7 @@ namespace {
 
 // Repeats each of fewer heads for its group: [B, H', M, K] to [B, H, M, K].
 torch::Tensor repeated(const torch::Tensor& heads_BHMK, int64_t heads) {
-  // Formula attention: fast path kernels/ops/cpu_attention.cpp.
+  // Formula attention: fast paths attention, packed_search.
   const int64_t own = heads_BHMK.size(1);
   return own == heads ? heads_BHMK : heads_BHMK.repeat_interleave(heads / own, 1);
   // End of formula.
@@ -36,7 +36,7 @@ Linear projection(int64_t in, int64_t out, bool bias) {
 }  // namespace
 
 torch::Tensor AttentionSpec::mask() const {
-  // Formula attention: fast path kernels/ops/cpu_attention.cpp.
+  // Formula visible_keys: fast paths attention, packed_search, transformer_step.
   const torch::Tensor mask =
       keys.mask().unsqueeze(1).unsqueeze(2) & queries.mask().unsqueeze(1).unsqueeze(3);
   if (!causal && window == 0) return mask;
@@ -48,8 +48,7 @@ AttentionResult scaled_dot_product_attention(
     const torch::Tensor& queries_BHLK, const torch::Tensor& keys_BHMK,
     const torch::Tensor& values_BHMK, const torch::Tensor& mask_B1LM, const torch::Tensor& bias_HLM,
     const torch::Tensor& dropout_BHLM, const RelativePositions& relative) {
-  // Formula attention: fast paths kernels/ops/cpu_attention.cpp, attention.cpp,
-  // model/transformer/packed_inference.cpp.
+  // Formula attention: fast paths attention, packed_search.
   const double d_k = static_cast<double>(queries_BHLK.size(3));
   const int64_t heads = queries_BHLK.size(1);
   torch::Tensor scores_BHLM = queries_BHLK.matmul(repeated(keys_BHMK, heads).transpose(2, 3));
@@ -90,7 +89,7 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const TransformerConfig& config, 
 
 torch::Tensor MultiHeadAttentionImpl::prepared_queries(const torch::Tensor& projected,
                                                        const Rotation& rotation) const {
-  // Formula multi_head_attention: fast paths attend with a cache, packed_inference.cpp.
+  // Formula multi_head_attention: fast paths attention, packed_search, transformer_step.
   torch::Tensor queries = qk_norm ? qk_norm->queries(projected) : projected;
   if (query_scale_ != 1.0) queries = queries * query_scale_;
   return rotate(queries, rotation);
@@ -99,7 +98,7 @@ torch::Tensor MultiHeadAttentionImpl::prepared_queries(const torch::Tensor& proj
 
 torch::Tensor MultiHeadAttentionImpl::prepared_keys(const torch::Tensor& projected,
                                                     const Rotation& rotation) const {
-  // Formula multi_head_attention: fast path packed_inference.cpp.
+  // Formula multi_head_attention: fast paths attention, packed_search, transformer_step.
   return rotate(qk_norm ? qk_norm->keys(projected) : projected, rotation);
   // End of formula.
 }
@@ -117,7 +116,7 @@ RelativeVectors MultiHeadAttentionImpl::relative_vectors() const {
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
                                               const torch::Tensor& memory_ND,
                                               const AttentionSpec& spec) {
-  // Formula multi_head_attention: fast paths attend with a cache, packed_inference.cpp.
+  // Formula multi_head_attention: fast paths attention, packed_search, transformer_step.
   const Rotation& rotation = spec.position.rotation;
   if (!memory_ND.is_same(queries_ND)) {
     return attend(queries_ND, project(memory_ND, rotation), spec);
@@ -156,7 +155,7 @@ torch::Tensor MultiHeadAttentionImpl::attend_prepared(const torch::Tensor& queri
                                     .query_rows = spec.queries.device_rows(),
                                     .key_rows = spec.keys.device_rows()}));
   }
-  // Formula multi_head_attention: fast paths attend with a cache, packed_inference.cpp.
+  // Formula multi_head_attention: fast paths attention, packed_search, transformer_step.
   torch::Tensor bias_HLM, dropout_BHLM;
   if (spec.position.bias_HP.defined()) {
     bias_HLM = bias_of_scores(spec.position.bias_HP, spec.queries.longest(), spec.keys.longest());

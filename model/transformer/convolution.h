@@ -19,7 +19,7 @@ class ConvolutionImpl : public torch::nn::Module {
   }
 
   torch::Tensor forward(const torch::Tensor& x_ND, const Segments& rows) {
-    // Formula convolution: fast path step.
+    // Formula convolution: fast path transformer_step.
     return combine(shifted_rows(x_ND, rows, shape_));
     // End of formula.
   }

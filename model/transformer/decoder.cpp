@@ -13,7 +13,7 @@ DecoderLayerImpl::DecoderLayerImpl(const TransformerConfig& config, int64_t laye
 
 torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
                                         const AttentionSpec& self, const AttentionSpec& cross) {
-  // Formula decoder_layer: fast paths step below, packed_inference.cpp.
+  // Formula decoder_layer: fast paths packed_search, transformer_step.
   x_ND = mixer.forward(x_ND, self);
   x_ND = cross_attention_sublayer->forward(
       x_ND, [&](const torch::Tensor& x) { return cross_attention(x, memory_MD, cross); });
@@ -40,7 +40,7 @@ DecoderImpl::DecoderImpl(const TransformerConfig& config) {
 
 torch::Tensor DecoderImpl::forward(torch::Tensor x_ND, const torch::Tensor& memory_MD,
                                    const AttentionSpec& self, const AttentionSpec& cross) {
-  // Formula decoder: fast paths step below, packed_inference.cpp.
+  // Formula decoder: fast paths packed_search, transformer_step.
   for (const auto& layer : *layers) {
     x_ND = layer->as<DecoderLayer>()->forward(x_ND, memory_MD, self, cross);
   }

@@ -19,7 +19,7 @@ namespace attn {
 /// into it.
 struct DecoderState {
   Segments memory;                   ///< sentences of the encoder output
-  std::vector<KeysValues> cross_kv;  ///< cross-attention, per layer: [M, H·K]
+  std::vector<KeysValues> cross_kv;  ///< cross-attention, per layer: [M, H'·K]
   std::vector<MixerState> mixers;    ///< per layer
   WordState words;
   StepAncestors ancestors;

@@ -28,7 +28,7 @@ torch::Tensor EmbeddingImpl::forward(const torch::Tensor& weight_VD, const torch
                            dropout->probability());
     }
   }
-  // Formula embedded: fast path kernels/ops/gpu_embedding.cpp.
+  // Formula embedded: fast path gpu_embedding.
   torch::Tensor x_ND = scaled_embedding(weight_VD, tokens_N, scale_);
   if (added_ND.defined()) x_ND = x_ND + added_ND;
   x_ND = position(x_ND, positions_N, longest);

@@ -19,8 +19,7 @@ torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
   switch (activation_) {
     case Activation::relu:
       if (weight_copies(x_ND) != nullptr) return joint_relu(x_ND, inner->weights());
-      // Formula relu: fast paths kernels/ops/gpu_linear.cpp,
-      // model/transformer/packed_inference.cpp.
+      // Formula relu: fast paths packed_search, gpu_linear.
       return torch::relu(inner(x_ND));
       // End of formula.
     case Activation::gelu:
@@ -33,7 +32,7 @@ torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
     }
     case Activation::swiglu: {
       const auto both = project_all(x_ND, {gate, inner});
-      // Formula silu_gate: fast path model/transformer/packed_inference.cpp.
+      // Formula silu_gate: fast path packed_search.
       return torch::silu(both[0]) * both[1];
       // End of formula.
     }
@@ -42,7 +41,7 @@ torch::Tensor PositionwiseFeedForwardImpl::hidden(const torch::Tensor& x_ND) {
 }
 
 torch::Tensor PositionwiseFeedForwardImpl::forward(const torch::Tensor& x_ND) {
-  // Formula feed_forward: fast path model/transformer/packed_inference.cpp.
+  // Formula feed_forward: fast path packed_search.
   return outer(dropout(hidden(x_ND)));
   // End of formula.
 }

@@ -41,14 +41,14 @@ TokenMixer::TokenMixer(torch::nn::Module& owner, const TransformerConfig& config
 }
 
 torch::Tensor TokenMixer::forward(const torch::Tensor& x_ND, const AttentionSpec& self) {
-  // Formula mixer: fast paths step and mix_step, packed_inference.cpp.
+  // Formula mixer: fast paths packed_search, transformer_step.
   if (!sublayer) return x_ND;
   return sublayer->forward(x_ND, [&](const torch::Tensor& x) { return mix(x, self); });
   // End of formula.
 }
 
 torch::Tensor TokenMixer::mix(const torch::Tensor& x_ND, AttentionSpec self) {
-  // Formula mixer: fast paths step and mix_step, packed_inference.cpp.
+  // Formula mixer: fast paths packed_search, transformer_step.
   switch (kind_) {
     case Mixer::attention:
     case Mixer::restricted_attention:

@@ -17,7 +17,7 @@ namespace attn {
 /// The state of a mixer in search: what it keeps of earlier positions. Rows are found by
 /// StepAncestors; only a recurrence reorders its state.
 struct MixerState {
-  std::vector<KeysValues> kv_cache;  ///< attention, per position: [R of that step, H·K]
+  std::vector<KeysValues> kv_cache;  ///< attention, per position: [R of that step, H'·K]
   StepInputs inputs;                 ///< convolution
   RecurrentState recurrence;         ///< [R, D]
 };

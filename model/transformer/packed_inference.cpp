@@ -1,6 +1,6 @@
-// Fast path packed_search: attention fd2ff386
+// Fast path packed_search: attention 6c161ee7
 // Fast path packed_search: masked_softmax e266e7e4
-// Fast path packed_search: visible_keys de72b372
+// Fast path packed_search: visible_keys 2a8fd925
 // Fast path packed_search: score_bias 74c5423e
 // Fast path packed_search: relative_positions 91f57795
 // Fast path packed_search: multi_head_attention 73ccc1bb
@@ -15,7 +15,7 @@
 // Fast path packed_search: mixer 15d8e02a
 // Fast path packed_search: decoder_layer 1ded3b43
 // Fast path packed_search: decoder dfbb101e
-// Fast path packed_search: transformer da0ac000
+// Fast path packed_search: transformer 9ef56070
 #include "model/transformer/packed_inference.h"
 
 #include <ATen/Parallel.h>

@@ -36,7 +36,7 @@ torch::Tensor sinusoid_table(int64_t positions, int64_t d_model, bool halves) {
 }
 
 torch::Tensor distances(int64_t queries, int64_t keys, torch::Device device) {
-  // Formula score_bias: fast path kernels/ops/cpu_attention.cpp.
+  // Formula score_bias: fast paths attention, packed_search.
   const torch::Tensor positions =
       torch::arange(keys, torch::TensorOptions(device).dtype(torch::kInt64));
   return positions.unsqueeze(0) - positions.narrow(0, keys - queries, queries).unsqueeze(1);
@@ -68,7 +68,7 @@ torch::Tensor rotate(const torch::Tensor& x_NE, const Rotation& rotation) {
               "rotate: rows ", x_NE.sizes(), ", ", rotation.positions_N.size(0),
               " positions, width ", rotation.table_PK.size(1));
   if (ComputeScope::takes(FastPath::rotary, x_NE)) return fast_rotate(x_NE, rotation);
-  // Formula rotary: fast paths kernels/ops/rotary.cpp, model/transformer/packed_inference.cpp.
+  // Formula rotary: fast paths rotary, packed_search.
   const int64_t pairs = rotation.table_PK.size(1) / 2;
   const torch::Tensor line = rotation.table_PK.index_select(0, rotation.positions_N);
   const torch::Tensor angles = line.view({line.size(0), 1, pairs, 2});
@@ -82,7 +82,7 @@ torch::Tensor rotate(const torch::Tensor& x_NE, const Rotation& rotation) {
 }
 
 torch::Tensor bias_of_scores(const torch::Tensor& bias_HP, int64_t queries, int64_t keys) {
-  // Formula score_bias: fast path kernels/ops/cpu_attention.cpp.
+  // Formula score_bias: fast paths attention, packed_search.
   const torch::Tensor at = distances(queries, keys, bias_HP.device()) + bias_HP.size(1) / 2;
   return bias_HP.index_select(1, at.flatten()).view({bias_HP.size(0), queries, keys});
   // End of formula.
@@ -109,7 +109,7 @@ void PositionEncodingImpl::reset_parameters() {
 
 torch::Tensor PositionEncodingImpl::forward(const torch::Tensor& embeddings_ND,
                                             const torch::Tensor& positions_N, int64_t longest) {
-  // Formula position: fast path kernels/ops/gpu_embedding.cpp.
+  // Formula position: fast path gpu_embedding.
   switch (kind_) {
     case Position::rotary:
     case Position::alibi:

@@ -1,4 +1,4 @@
-// Section 3.5: position encodings. A new one is a value of `Position` and a case in position.cpp.
+// Section 3.5: position encodings. How to add one: docs/howto/layer.md.
 #pragma once
 
 #include <mutex>

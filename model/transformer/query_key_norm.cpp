@@ -46,7 +46,7 @@ torch::Tensor QueryKeyNormImpl::normalized_heads(const torch::Tensor& x_NE,
     const NormParameters parameters{.weight = weight_K.contiguous(), .epsilon = kEpsilon};
     return residual_norm(heads, {}, parameters, 0.0).view(x_NE.sizes());
   }
-  // Formula query_key_norm: fast path kernels/ops/residual_norm.cpp.
+  // Formula query_key_norm: fast paths norm, gpu_norm.
   return torch::rms_norm(heads, {d_k_}, weight_K, kEpsilon).view(x_NE.sizes());
   // End of formula.
 }

@@ -9,7 +9,7 @@ namespace {
 
 // The row of each query's and key's clipped distance, [B, H, L, M] int64; `rows`: [B, H, L, …].
 torch::Tensor rows_of_distances(const torch::Tensor& rows, int64_t keys) {
-  // Formula relative_positions: fast path kernels/ops/cpu_attention.cpp.
+  // Formula relative_positions: fast paths attention, packed_search.
   const torch::Tensor distances_LM = distances(rows.size(2), keys, rows.device());
   return (distances_LM.clamp(-kRelativeClip, kRelativeClip) + kRelativeClip)
       .expand({rows.size(0), rows.size(1), rows.size(2), keys});
@@ -35,14 +35,14 @@ void RelativePositionsImpl::reset_parameters() {
 }
 
 torch::Tensor RelativePositionsImpl::scores(const torch::Tensor& queries_BHLK, int64_t keys) const {
-  // Formula relative_positions: fast path kernels/ops/cpu_attention.cpp.
+  // Formula relative_positions: fast paths attention, packed_search.
   const torch::Tensor of_distance = queries_BHLK.matmul(key_weight.transpose(1, 2));
   return of_distance.gather(3, rows_of_distances(queries_BHLK, keys));
   // End of formula.
 }
 
 torch::Tensor RelativePositionsImpl::values(const torch::Tensor& weights_BHLM) const {
-  // Formula relative_positions: fast path kernels/ops/cpu_attention.cpp.
+  // Formula relative_positions: fast paths attention, packed_search.
   std::vector<int64_t> shape = weights_BHLM.sizes().vec();
   shape[3] = kRelativeDistances;
   return torch::zeros(shape, weights_BHLM.options())

@@ -47,8 +47,7 @@ class SublayerImpl : public torch::nn::Module {
       const auto [normed_ND, own_ND] = gpu::norm_beside(x_ND, norm->kernel_parameters());
       return gpu::residual_sum(own_ND, sublayer(normed_ND), dropout->probability());
     }
-    // Formula sublayer: fast paths kernels/ops/gpu_norm.cpp,
-    // model/transformer/packed_inference.cpp.
+    // Formula sublayer: fast paths packed_search, gpu_norm.
     switch (order_) {
       case Norm::post:
         return norm->after_residual(x_ND, sublayer(x_ND), dropout);

@@ -1,8 +1,9 @@
 // Fast path transformer_step: multi_head_attention 73ccc1bb
+// Fast path transformer_step: visible_keys 2a8fd925
 // Fast path transformer_step: mixer 15d8e02a
 // Fast path transformer_step: decoder_layer 1ded3b43
 // Fast path transformer_step: decoder dfbb101e
-// Fast path transformer_step: transformer da0ac000
+// Fast path transformer_step: transformer 9ef56070
 // Fast path transformer_step: convolution cb8ed742
 // Fast path transformer_step: recurrence 6ae53595
 // Fast path transformer_step: shifted_rows da3773ae
@@ -67,7 +68,7 @@ Memory TransformerImpl::encode(const TokenSequences& source) {
 }
 
 torch::Tensor TransformerImpl::decode(const TokenSequences& target_in, const Memory& memory) {
-  // Formula transformer: fast paths step, packed_inference.cpp.
+  // Formula transformer: fast paths packed_search, transformer_step.
   const Segments& rows = target_in.segments;
   torch::Tensor word_index_N, next_words_ND;
   if (word_index) word_index_N = word_index->of_rows(target_in);
@@ -111,7 +112,7 @@ torch::Tensor TransformerImpl::step(DecoderState& state, const StepRows& step) {
 }
 
 torch::Tensor TransformerImpl::output_rows(const torch::Tensor& x_ND) const {
-  // Formula transformer: fast paths step, packed_inference.cpp.
+  // Formula transformer: fast paths packed_search, transformer_step.
   return config_.mup_base > 0 ? x_ND / config_.width_ratio() : x_ND;
   // End of formula.
 }

@@ -22,7 +22,7 @@ class TransformerImpl : public Seq2SeqModel {
   void reset_parameters();
 
   Memory encode(const TokenSequences& source) override;
-  /// Output of the last decoder layer (with µP divided by the width ratio), [N, D].
+  /// Output of the decoder (with µP divided by the width ratio), [N, D].
   torch::Tensor decode(const TokenSequences& target_in, const Memory& memory) override;
   /// See PackedInference::serves.
   bool has_packed_inference() const override;

@@ -14,12 +14,14 @@ WordIndex::WordIndex(torch::nn::Module& owner, const VocabularySizes& sizes) {
 }
 
 torch::Tensor WordIndex::of_rows(const TokenSequences& target_in) const {
+  // Formula transformer: fast paths packed_search, transformer_step.
   const torch::Tensor words_N = is_word_V_.index_select(0, target_in.tokens_N);
   const torch::Tensor before_N = words_N.cumsum(0) - words_N;  // in all earlier rows of the batch
   const torch::Tensor& positions_N = target_in.segments.positions();
   const torch::Tensor first_N =
       torch::arange(positions_N.size(0), positions_N.options()) - positions_N;
   return before_N + words_N - before_N.index_select(0, first_N);
+  // End of formula.
 }
 
 torch::Tensor WordIndex::of_step(const StepRows& rows, const torch::Tensor& before_R) const {

@@ -412,7 +412,7 @@ class EndToEnd(ProgramTest):
         shutil.copytree(self.path / "corpus", self.path / "corpus_elsewhere")
         self.whole_run()
         there = ["--set", "data.train=corpus_elsewhere/train", "data.valid=corpus_elsewhere/valid", "train.steps=28"]
-        self.attn("train", "relocated", "--resume", *there)
+        self.assertNotIn("the best is selected again", self.attn("train", "relocated", "--resume", *there).stderr)
         weights = "checkpoints/step-00000028/model.safetensors"
         self.assertEqual((self.path / "relocated" / weights).read_bytes(), (self.path / "whole" / weights).read_bytes())
         with open(self.path / "corpus_elsewhere/train.en", "r+", encoding="utf-8") as text:

@@ -42,6 +42,9 @@ EDITS = {edit.name: edit for edit in (
     Edit("heads", "transformer",
          [("model/transformer/attention.cpp", "join_heads(attended.output,", "join_heads(0.5 * attended.output,")],
          ("attention", "packed_search", "transformer_step")),
+    Edit("mask", "transformer",
+         [("kernels/ops/attention.cpp", "if (window == 0) return visible;", "if (causal) visible = visible.triu(-2);\n  if (window == 0) return visible;")],
+         ("attention", "packed_search", "transformer_step")),
     Edit("relu", "transformer",
          [("model/transformer/feed_forward.cpp", "return torch::relu(inner(x_ND));",
            "return torch::relu(inner(x_ND)).square();")], ("packed_search",)),
@@ -53,8 +56,8 @@ EDITS = {edit.name: edit for edit in (
     Edit("decoder_forward", "transformer",
          [("model/transformer/decoder.cpp", "torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND,",
            "torch::Tensor DecoderLayerImpl::forward(torch::Tensor x_ND_,"),
-          ("model/transformer/decoder.cpp", "  // Formula decoder_layer: fast paths step below, packed_inference.cpp.\n",
-           "  // Formula decoder_layer: fast paths step below, packed_inference.cpp.\n"
+          ("model/transformer/decoder.cpp", "  // Formula decoder_layer: fast paths packed_search, transformer_step.\n",
+           "  // Formula decoder_layer: fast paths packed_search, transformer_step.\n"
            "  torch::Tensor x_ND = feed_forward_sublayer->forward(\n"
            "      x_ND_, [&](const torch::Tensor& x) { return feed_forward(x); });\n")],
          ("packed_search", "transformer_step")),
