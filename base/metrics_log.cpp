@@ -41,6 +41,7 @@ bool is_after(std::string_view line, int64_t step, std::string_view last_kind) {
 
 void cut(const fs::path& path, size_t from, size_t to) {
   if (from == to) return;
+  if (fs::is_symlink(path)) throw_file_error("write", path, ELOOP);  // a stranger's
   if (::truncate(path.c_str(), static_cast<off_t>(to)) != 0) throw_file_error("write", path, errno);
 }
 

@@ -64,7 +64,7 @@ BUDGETS = {
     "train": 4300,
     "eval": 6900,
     "report": 1850,
-    "app": 10220,
+    "app": 10230,
     "tests": 18000,
     "run": 200,
 }

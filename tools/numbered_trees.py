@@ -26,8 +26,7 @@ TAGS = {"?": ".", "!": ".", ";": ":", "--": ":", "...": ":"} | {word: word for w
 
 def sentences(path):
     """The words of each line: of a tree if the line begins with a bracket."""
-    return [[word for _, word in LEAF.findall(line)] if line.startswith("(") else re.findall(r"[^ \t]+", line)
-            for line in read_lines(path)]
+    return [[word for _, word in LEAF.findall(line)] if line.startswith("(") else re.findall(r"[^ \t]+", line) for line in read_lines(path)]
 
 
 def flat_tree(words):

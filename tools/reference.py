@@ -90,8 +90,7 @@ class ReferenceError(Exception):
 
 
 def output_of(program, *arguments):
-    done = subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, encoding="utf8")
+    done = subprocess.run([program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf8")
     if done.returncode != 0:
         raise ReferenceError(f"attn {' '.join(arguments)}: exit {done.returncode}\n{done.stderr}")
     return done.stdout

@@ -26,6 +26,7 @@ import lzma
 import re
 import subprocess
 import tarfile
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -202,10 +203,15 @@ def pack(table, files):
 
 
 def unpack(archive, to):
-    """Extracts the files that are not there yet."""
-    with tarfile.open(archive) as packed:
-        missing = [member for member in packed if not (to / member.name).exists()]
-        packed.extractall(to, missing, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+    """Extracts the files that are not there yet, each whole or not at all."""
+    to.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(archive) as packed, tempfile.TemporaryDirectory(dir=to) as folder:
+        packed.extractall(folder, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+        for path in filter(Path.is_file, Path(folder).rglob("*")):
+            target = to / path.relative_to(folder)
+            if not target.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                path.replace(target)
 
 
 def main():

@@ -43,7 +43,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("attn")
     parser.add_argument("--hours", type=float, required=True)
-    parser.add_argument("--dry-run", action="store_true")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     end = time.monotonic() + 3600 * options.hours
@@ -56,8 +55,6 @@ def main():
             print(f"skipped, {entry['hours']} h a run and {left / 3600:.1f} h left: {' '.join(line)}", flush=True)
         else:
             print(" ".join(line), flush=True)
-            if options.dry_run:
-                continue
             if (collected.parent / "runs.tar.xz").is_file():
                 results.unpack(collected.parent / "runs.tar.xz", collected.parent)
             with subprocess.Popen(line, stdin=subprocess.DEVNULL) as sweep:

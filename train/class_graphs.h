@@ -27,7 +27,8 @@ class ClassGraphs {
   /// Captures from now on; until then, and after a failure, all batches are computed eagerly.
   /// `say` is told in a line why capturing ends: a capture that fails, or a result of a replay that
   /// differs by more than 1 % (of its change's norm) from the eager one, which then stays. Each
-  /// class's second replay, the first for another batch than it was captured with, is compared.
+  /// class's second and third replay are compared: the third at the latest, after check_memory, is
+  /// for another batch than it was captured with.
   void use(Capture capture, std::function<void(const std::string&)> say);
   /// Does the work for a batch. `seed`: of LibTorch's random numbers.
   void run(const StaticBatch& batch, uint64_t seed);

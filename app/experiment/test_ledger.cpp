@@ -18,6 +18,27 @@ fs::path ledger_of(const std::string& set) {
   return set + ".ledger.jsonl";
 }
 
+// Whether the file, in the sources of this build or, for the program of a diff, in the tree of
+// whose commit it is a worktree, is in the commit as it stands. The settings of any other
+// repository may run programs, so that git is not asked there.
+bool is_in_commit(const fs::path& file, const std::string& commit) {
+  const fs::path source = source_folder();
+  if (source.empty()) return false;
+  const std::string shared = output_of("git -C " + shell_quoted(source.string()) +
+                                       " rev-parse --path-format=absolute --git-common-dir")
+                                 .text;
+  for (const fs::path& tree : {source, fs::path(shared).parent_path()}) {
+    const fs::path name = file.lexically_relative(fs::weakly_canonical(tree));
+    if (name.empty() || *name.begin() == "..") continue;
+    const std::string git = "git -C " + shell_quoted(tree.string());
+    const std::string place = shell_quoted(name.string());
+    const std::string there = git + " cat-file -e " + commit + ":" + place;
+    return output_of(there + " && " + git + " diff --quiet " + commit + " -- " + place).exit_code ==
+           0;
+  }
+  return false;
+}
+
 }  // namespace
 
 void count_scoring(const EvaluatorConfig& config, const DataConfig& data,
@@ -53,16 +74,7 @@ void require_unsealed(std::span<const EvaluatorConfig> evaluators) {
   const std::string built = version().commit, commit = built.substr(0, built.find('+'));
   for (const EvaluatorConfig& config : evaluators) {
     if (config.sealed.empty()) continue;
-    // In the sources of this build: the settings of a stranger's repository may run programs.
-    const fs::path source = fs::weakly_canonical(source_folder());
-    const fs::path rule = fs::weakly_canonical(config.sealed).lexically_relative(source);
-    const std::string git = "git -C " + shell_quoted(source.string());
-    const std::string name = shell_quoted(rule.string());
-    const std::string in_commit = git + " cat-file -e " + commit + ":" + name + " && ";
-    if (!rule.empty() && *rule.begin() != ".." &&
-        output_of(in_commit + git + " diff --quiet " + commit + " -- " + name).exit_code == 0) {
-      continue;
-    }
+    if (is_in_commit(fs::weakly_canonical(config.sealed), commit)) continue;
     throw ConfigError("eval: " + config.name + ": the test set is sealed, and " + config.sealed +
                       " is not, as it stands, in the commit of this build (" + commit +
                       "); commit it, then build again");

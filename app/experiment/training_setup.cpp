@@ -176,7 +176,7 @@ void TrainingRun::load_data() {
       with_training_text(experiment_.data, cache(), static_cast<uint64_t>(experiment_.seed), log);
   // A trained run keeps its tokenizers, even if the text has changed; other processes read those of
   // the first.
-  if (directory_.has_trained() || !is_rank_zero()) {
+  if (newest_ || !is_rank_zero()) {
     tokenizers_ = stored_tokenizers(directory_, experiment_);
   } else {
     const std::string& from = experiment_.train.init_from;

@@ -592,8 +592,7 @@ class EndToEnd(ProgramTest):
             self.skipTest("no /dev/full here")
         for command in (("config",), ("generate", "--help"), ("--version",)):
             with self.subTest(command=command), open("/dev/full", "w", encoding="utf8") as full:
-                done = subprocess.run([self.program, *command], cwd=self.path, stdout=full, stderr=subprocess.PIPE,
-                                      text=True, timeout=60)
+                done = subprocess.run([self.program, *command], cwd=self.path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
                 self.assertEqual(done.returncode, 3, done.stderr)
                 self.assertIn("cannot write to standard output", done.stderr)
 
@@ -764,8 +763,7 @@ class EndToEnd(ProgramTest):
         one = json.loads(self.attn("bench", "step", "small.json", "--json", "--seconds", "0.2", "--set", "data.cache=cache",
                                    "--batch-tokens", "256").stdout)
         self.assertLess(one["memory"], 2 * step["memory"])
-        search = json.loads(self.attn("bench", "search", "whole", "corpus/test.en", "--json", "--at-once", "8",
-                                      "--seconds", "0.1").stdout)
+        search = json.loads(self.attn("bench", "search", "whole", "corpus/test.en", "--json", "--at-once", "8", "--seconds", "0.1").stdout)
         self.assertEqual(search[0]["at_once"], 8)
         self.assertGreaterEqual(search[0]["sentences"], 8)
 

@@ -71,8 +71,7 @@ class ParseMixture(ProgramTest):
                          "--set", 'data.sources=[{"text": "more/train.ptb", "tag": "web"}]').stderr
         self.assertIn("feature_weight: the first", said)
         loss = [m["ppl"] for m in map(json.loads, (self.path / "tuned/metrics.jsonl").read_text().splitlines()) if m["kind"] == "train"]
-        first = [m["ppl"] for m in map(json.loads, (self.path / "whole/metrics.jsonl").read_text().splitlines())
-                 if m["kind"] == "train"][0]
+        first = [m["ppl"] for m in map(json.loads, (self.path / "whole/metrics.jsonl").read_text().splitlines()) if m["kind"] == "train"][0]
         self.assertLess(loss[0], first / 2)
         said = self.attn("train", "mixture.json", "--run", "wider", "--set", "train.init_from=whole",
                          "--set", "train.steps=1", "--set", "model.d_ff=40").stderr

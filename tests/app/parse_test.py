@@ -115,8 +115,7 @@ class Parse(ProgramTest):
         self.assertIn("no sentence could be scored", done.stderr)
 
     def test_trees_keep_order_words_and_lines_whatever_the_sentences(self):
-        odd = ["", "  ", "word " * 700, "(a) [b] \\ / -LRB- <unk> <s> \u00e4\u00a0\ufffd", "f(x) a\tb\u000bc",
-               "x" * 3000, "/S S /S", "."]
+        odd = ["", "  ", "word " * 700, "(a) [b] \\ / -LRB- <unk> <s> \u00e4\u00a0\ufffd", "f(x) a\tb\u000bc", "x" * 3000, "/S S /S", "."]
         lines = self.sentences()[:4] + odd + self.sentences()[4:6]
         for run in ("tags", "xx", "words"):
             for assignments in ([], ["--set", "constrained=false"], ["--set", "beam=1", "--set", "extra_length=3"]):
@@ -166,8 +165,7 @@ class Parse(ProgramTest):
         self.one_line("parse", "tags", "--set", "mbr=chrf", code=2, names=["mbr", "data.task=translation"], stdin=text)
 
     def test_sampled_trees_have_equal_weights_in_the_fused_one(self):
-        text = "".join(" ".join(words_of(read_tree(line))) + "\n"
-                       for line in (self.path / "corpus/test.ptb").read_text().splitlines()[:10])
+        text = "".join(" ".join(words_of(read_tree(line))) + "\n" for line in (self.path / "corpus/test.ptb").read_text().splitlines()[:10])
         sample = ["--set", "method=sample", "samples=7", "temperature=1.5"]
         fused = self.attn("parse", "tags", "--scores", *sample, "mbr=f1", stdin=text).stdout.splitlines()
         lists = self.attn("parse", "tags", "--nbest-list", *sample, "nbest=7", stdin=text).stdout

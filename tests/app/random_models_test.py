@@ -19,8 +19,7 @@ def mixer(draw, encoder, layers):
         return {"kind": kind, "window": draw([1, 2, 3, 5, 8])}
     if kind == "convolution":
         kernel = draw([1, 3, 5] if encoder else [1, 2, 3, 4])
-        return {"kind": kind, "kernel": kernel, "gated": draw([True, False]),
-                "dilation": draw([1, 2]) if kernel > 1 and layers > 1 else 1}
+        return {"kind": kind, "kernel": kernel, "gated": draw([True, False]), "dilation": draw([1, 2]) if kernel > 1 and layers > 1 else 1}
     if kind == "recurrence":
         both = {"bidirectional": draw([True, False])} if encoder else {}
         return {"kind": kind, "cell": draw(["lstm", "gru"]), **both}

@@ -7,6 +7,7 @@ Standard library alone. Every case works in a temporary directory.
 """
 import difflib
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -15,8 +16,9 @@ from program import ROOT, ProgramTest, main, note_skipped, small_config
 
 
 def git(folder, *arguments):
-    return subprocess.run(["git", "-C", folder, "-c", "user.name=test", "-c", "user.email=test@localhost", *arguments],
-                          capture_output=True, text=True, check=True).stdout.strip()
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}  # also below a hook of git
+    return subprocess.run(["git", "-C", folder, "-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false",
+                           *arguments], capture_output=True, text=True, check=True, env=own).stdout.strip()
 
 
 class TestSets(ProgramTest):

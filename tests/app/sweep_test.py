@@ -38,8 +38,7 @@ class Sweeps(ProgramTest):
     def scores(self, sweep):
         """What may not depend on how often the sweep was killed."""
         rows = csv.DictReader(io.StringIO(self.attn("report", sweep, "--format", "runs").stdout))
-        return [[row[key] for key in ("row", "seed", "finished", "ppl", "bleu", "parameters", "target_tokens", "flops")]
-                for row in rows]
+        return [[row[key] for key in ("row", "seed", "finished", "ppl", "bleu", "parameters", "target_tokens", "flops")] for row in rows]
 
     def whole(self):
         if not (self.path / "whole/report.md").exists():

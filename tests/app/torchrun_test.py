@@ -28,8 +28,7 @@ class Torchrun(Group):
     def torchrun(self, *arguments, restarts=0):
         command = [TORCHRUN, "--no-python", "--nproc-per-node=2", "--standalone", f"--max-restarts={restarts}",
                    "--monitor-interval=0.1", "--", self.program, "--threads", "1", "train", "small.json", *arguments]
-        return subprocess.Popen(command, cwd=self.path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(command, cwd=self.path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def end_of(self, process, code=0):
         error = process.communicate(timeout=300)[1]

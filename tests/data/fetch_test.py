@@ -88,6 +88,7 @@ def archive(members):
 
 class FetchTest(unittest.TestCase):
     def setUp(self):
+        os.environ.update(no_proxy="127.0.0.1", NO_PROXY="127.0.0.1")
         self.server = Server()
         thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
@@ -121,8 +122,7 @@ class FetchTest(unittest.TestCase):
     def toy(self, english=b"one\ntwo\n", german=b"eins\nzwei\n", **changes):
         sources = (self.source("t.en.gz", gzip.compress(english)), self.source("t.de", german))
         splits = {"train": {"en": (fetch.Part("t.en.gz", (), "gzip"),), "de": (fetch.Part("t.de"),)}}
-        return fetch.Corpus(**{"about": "a toy", "terms": "none", "sources": sources, "splits": splits,
-                               "lines": {"train": 2}, **changes})
+        return fetch.Corpus(**{"about": "a toy", "terms": "none", "sources": sources, "splits": splits, "lines": {"train": 2}, **changes})
 
 
 class Download(FetchTest):

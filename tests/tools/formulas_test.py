@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/app"))
 from program import ProgramTest, main, skip  # noqa: E402
 
-KEPT = ("ATTN_TORCH_PREFIX", "ATTN_WERROR", "ATTN_UNITY", "ATTN_WITH_MPI", "CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER")
+KEPT = ("ATTN_TORCH_PREFIX", "ATTN_FETCH", "CMAKE_PREFIX_PATH", "ATTN_WERROR", "ATTN_UNITY", "ATTN_WITH_MPI", "CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER")
 
 
 def cache_of(build):
@@ -42,6 +42,8 @@ class Copy:
             (self.folder / ".venv").symlink_to(ROOT / ".venv")
         self.options = [f"-D{name}={value.replace(f'{ROOT}/.venv/', f'{self.folder}/.venv/')}"
                         for name, value in cache_of(build).items() if name in KEPT and value]
+        fetched = (build / "_deps").glob("*-src")
+        self.options += [f"-DFETCHCONTENT_SOURCE_DIR_{folder.name.removesuffix('-src').upper()}={folder}" for folder in fetched]
 
     def sync(self, edits):
         """The files of the working tree, edited; others than before are written, so that little is compiled again."""
@@ -53,6 +55,9 @@ class Copy:
             if text.count(old) != 1:
                 raise AssertionError(f"{name}: {old!r} is there {text.count(old)} times: adapt formula_edits.py")
             changed[name] = text.replace(old, new)
+        former = {path for folder in ("kernels", "model", "train") for path in (self.folder / folder).rglob("*.*")}
+        for path in former - {self.folder / name for name in names}:
+            path.unlink()
         for name in names:
             if name.startswith(("results/", "docs/")) or not (ROOT / name).is_file():
                 continue

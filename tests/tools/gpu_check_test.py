@@ -145,8 +145,7 @@ class GpuCheck(unittest.TestCase):
     def test_a_build_for_the_cpu_is_found_before_anything_runs(self):
         self.script("bin/nvidia-smi", "#!/bin/sh\necho 'a GPU, 1.0, 80 GiB'\n")
         self.script("bin/ldd", "#!/bin/sh\necho 'libtorch_cpu.so => lib/libtorch_cpu.so'\n")
-        done = self.check("--prebuilt", self.program.parents[1], PATH=f"{self.path / 'bin'}:{os.environ['PATH']}",
-                          CUDA_VISIBLE_DEVICES="0")
+        done = self.check("--prebuilt", self.program.parents[1], PATH=f"{self.path / 'bin'}:{os.environ['PATH']}", CUDA_VISIBLE_DEVICES="0")
         self.one_line(done, "no CUDA", "app/attn", "for the CPU")
 
 

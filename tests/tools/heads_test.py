@@ -45,8 +45,7 @@ class Watched:
 
 
 def name_of(kind, layer):
-    return f"{'encoder' if kind == 'encoder' else 'decoder'}.layers.{layer}." + (
-        "cross_attention" if kind == "cross" else "self_attention")
+    return f"{'encoder' if kind == 'encoder' else 'decoder'}.layers.{layer}." + ("cross_attention" if kind == "cross" else "self_attention")
 
 
 class Heads(ProgramTest):
@@ -80,8 +79,7 @@ class Heads(ProgramTest):
         return found
 
     def test_weights_are_those_of_the_reference(self):
-        self.attn("attention", "run", "--source", "corpus/valid.en", "--target", "corpus/valid.de", "--json", "w.json",
-                  "--html", "w.html")
+        self.attn("attention", "run", "--source", "corpus/valid.en", "--target", "corpus/valid.de", "--json", "w.json", "--html", "w.html")
         written = json.loads((self.path / "w.json").read_text(encoding="utf8"))
         self.assertEqual(len(written), len(self.pairs) * len(KINDS))
         for i, weights in enumerate(self.all_weights()):

@@ -37,8 +37,7 @@ def two_systems():
     """References, and two systems that damage them."""
     rng = random.Random(11)
     references = [" ".join(rng.choices(WORDS, k=rng.randint(3, 12))) for _ in range(40)]
-    return references, {name: [damaged(line, rate, rng) for line in references]
-                        for name, rate in (("baseline", 0.30), ("system", 0.25))}
+    return references, {name: [damaged(line, rate, rng) for line in references] for name, rate in (("baseline", 0.30), ("system", 0.25))}
 
 
 def resampled(metric, name, references, systems):

@@ -53,8 +53,7 @@ def ragged_attention(query, key, value, own, memory, causal):
     """Attention of rows [N, heads, width] within their sentences."""
     if query.is_cuda:
         from torch.nn.attention.varlen import varlen_attn
-        return varlen_attn(query, key, value, own.starts, memory.starts, own.longest, memory.longest,
-                           window_size=(-1, 0 if causal else -1))
+        return varlen_attn(query, key, value, own.starts, memory.starts, own.longest, memory.longest, window_size=(-1, 0 if causal else -1))
     sentences = zip(*(x.transpose(0, 1).split(side.starts.diff().tolist(), 1)
                       for x, side in ((query, own), (key, memory), (value, memory))))
     return torch.cat([F.scaled_dot_product_attention(*s, is_causal=causal) for s in sentences], 1).transpose(0, 1)
