@@ -179,6 +179,7 @@ Sums sums_of(const torch::Tensor& x, const torch::Tensor& weight, const torch::T
                                     std::array{WeightGradient{logits, sums.dw.data_ptr<float>()}});
       continue;
     }
+    if (gpu) buffer.slice(1, weight.size(0)).zero_();  // oneDNN on AMX reads NaN beyond a row, too
     torch::mm_out(dx, logits, w);
     add_product(sums.dw, logits.t(), part);
   }
