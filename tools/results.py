@@ -5,9 +5,9 @@
     python3 tools/results.py results/table3 [--attn build/release/app/attn] [--remove]
 
 Unpacks what the archive has and the folders lack, so that no packed run is lost, then reads all runs in folders of the
-table (attn sweep --collect results/table3/runs adds some): folders with config.json,
-metrics.jsonl, result.json, run.json, log.txt and eval/; metrics logs NAME.jsonl of runs without a folder; and outputs
-NAME.txt with their scores in NAME.json. In the archive, log.txt lacks the lines that repeat the metrics.
+table (attn sweep --collect results/table3/runs adds some): folders with config.json, metrics.jsonl, result.json,
+run.json, log.txt and eval/; metrics logs NAME.jsonl of runs without a folder; and outputs NAME.txt with their scores in
+NAME.json. In the archive, log.txt lacks the lines that repeat the metrics.
 --attn computes chrF, which needs the references in corpora/ (data/fetch); without it, chrF of the outputs already in
 runs.csv is kept. --remove removes the packed files afterwards.
 
@@ -104,7 +104,8 @@ def reference_of(run, corpora):
     for test in run.config.get("eval", []) if run.output else []:
         text = Path(f"{test.get('data') or run.config['data']['valid']}.{run.config['data'].get('target')}")
         if test["kind"] == "bleu" and (not run.result or f"/{test['name']}-" in str(run.output)) and text.is_relative_to("corpora"):
-            return (test, corpora / text.relative_to("corpora")) if (corpora / text.relative_to("corpora")).is_file() else None
+            reference = corpora / text.relative_to("corpora")
+            return (test, reference) if reference.is_file() else None
     return None
 
 
@@ -214,6 +215,12 @@ def unpack(archive, to):
                 path.replace(target)
 
 
+def restore(table):
+    """Unpacks the table's archive, if there is one."""
+    if (table / "runs.tar.xz").is_file():
+        unpack(table / "runs.tar.xz", table)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("table", type=Path)
@@ -222,8 +229,7 @@ def main():
     parser.add_argument("--remove", action="store_true", help="remove the packed files")
     arguments = parser.parse_args()
     table = arguments.table
-    if (table / "runs.tar.xz").is_file():
-        unpack(table / "runs.tar.xz", table)
+    restore(table)
     runs = read_runs(table)
     files = [path for folder in table.iterdir() if folder.is_dir() for path in folder.rglob("*")
              if path.is_file() and path.suffix not in PAGES]

@@ -55,8 +55,7 @@ def main():
             print(f"skipped, {entry['hours']} h a run and {left / 3600:.1f} h left: {' '.join(line)}", flush=True)
         else:
             print(" ".join(line), flush=True)
-            if (collected.parent / "runs.tar.xz").is_file():
-                results.unpack(collected.parent / "runs.tar.xz", collected.parent)
+            results.restore(collected.parent)
             with subprocess.Popen(line, stdin=subprocess.DEVNULL) as sweep:
                 try:
                     sweep.wait(left)

@@ -130,11 +130,13 @@ bool Trainer::queue_update(const StepReport& report, const torch::Tensor& sums) 
 
 void Trainer::check_memory(const Batch& batch) {
   const SideStream stream(model_.device());
-  // With graphs the third time needs most: eager work beside the graphs' memory (ClassGraphs).
-  for (int time = 0; classes_ && time < 3; ++time) {
-    gradient_.add(static_batch(batch, *classes_), 1.0, seed_);
+  if (classes_) {
+    const StaticBatch padded = static_batch(batch, *classes_);
+    // With graphs the third time needs most: eager work beside the graphs' memory (ClassGraphs).
+    for (int time = 0; time < 3; ++time) gradient_.add(padded, 1.0, seed_);
+  } else {
+    gradient_.add(batch, 1.0, seed_);
   }
-  if (!classes_) gradient_.add(batch, 1.0, seed_);
   gradient_.zero();
 }
 

@@ -229,12 +229,12 @@ std::optional<StoredCheckpoint> checkpoint_to_resume(const RunDirectory& run) {
   const std::filesystem::path folder = run.checkpoints();
   if (const auto newest = latest_checkpoint(folder)) return newest;
   const auto is_evaluation = [](const Json& record) { return record.value("kind", "") == "eval"; };
-  const auto result = read_result(run);  // after a loss that is not finite it may begin again
-  const bool begun = result && result->end == RunEnd::diverged && list_checkpoints(folder).empty();
-  const bool saved = (run.has_trained() && !begun) || std::filesystem::exists(best_mark(folder)) ||
+  const auto damaged = list_checkpoints(folder);
+  const auto result = read_result(run);  // if it diverged before a save, it may begin again
+  const bool saved = !damaged.empty() || (result && result->end != RunEnd::diverged) ||
+                     std::filesystem::exists(best_mark(folder)) ||
                      std::ranges::any_of(read_metrics(run), is_evaluation);  // each after a save
   if (!saved) return {};
-  const auto damaged = list_checkpoints(folder);
   std::string why = "there is none";
   try {
     if (!damaged.empty()) verify_checkpoint(damaged.back().path);
