@@ -16,6 +16,7 @@ template <class T>
 void require(bool ok, std::string_view name, const T& value, std::string_view rule) {
   if (ok) return;
   std::ostringstream text;
+  text.precision(std::numeric_limits<double>::digits10);
   text << name << ": " << value << ": " << rule;
   throw ConfigError(text.str());
 }
@@ -30,13 +31,6 @@ void require_between(std::string_view name, const T& value, std::type_identity_t
   rule.precision(std::numeric_limits<double>::digits10);
   rule << "must be from " << min << " to " << max;
   require(false, name, value, rule.str());
-}
-
-/// Validates and returns `config`, for the initializer list of a constructor.
-template <class Config>
-const Config& validated(const Config& config) {
-  config.validate();
-  return config;
 }
 
 }  // namespace attn

@@ -48,27 +48,6 @@ int open_retrying(const fs::path& path, int flags, mode_t mode = 0) {
   return number;
 }
 
-/// Passes the file to `take` in pieces, to its end, also for pipes and growing files.
-template <typename Take>
-void read_pieces(const fs::path& path, int64_t limit, Take take) {
-  const Descriptor file(open_retrying(path, O_RDONLY));
-  if (!file.open()) throw_file_error("read", path, errno);
-  std::vector<char> buffer(size_t{1} << 18);
-  int64_t total = 0;
-  while (true) {
-    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw_file_error("read", path, errno);
-    if (count == 0) return;
-    total += count;
-    if (total > limit) {
-      throw DataError("'" + path.string() + "' is larger than the " + std::to_string(limit) +
-                      " bytes allowed for this file");
-    }
-    take(std::string_view(buffer.data(), static_cast<size_t>(count)));
-  }
-}
-
 fs::path parent_of(const fs::path& path) {
   const fs::path parent = path.parent_path();
   return parent.empty() ? fs::path(".") : parent;
@@ -200,6 +179,26 @@ void require_regular_file(const fs::path& path) {
       (fs::is_directory(status) ? "a directory; give a file" : "not a regular file; give a file"));
 }
 
+void read_pieces(const fs::path& path, int64_t limit,
+                 const std::function<void(std::string_view)>& take) {
+  const Descriptor file(open_retrying(path, O_RDONLY));
+  if (!file.open()) throw_file_error("read", path, errno);
+  std::vector<char> buffer(size_t{1} << 18);
+  int64_t total = 0;
+  while (true) {
+    const ssize_t count = ::read(file.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_file_error("read", path, errno);
+    if (count == 0) return;
+    total += count;
+    if (total > limit) {
+      throw DataError("'" + path.string() + "' is larger than the " + std::to_string(limit) +
+                      " bytes allowed for this file");
+    }
+    take(std::string_view(buffer.data(), static_cast<size_t>(count)));
+  }
+}
+
 std::string read_file(const fs::path& path, int64_t limit) {
   std::string content;
   read_pieces(path, limit, [&](std::string_view piece) { content += piece; });
@@ -209,7 +208,8 @@ std::string read_file(const fs::path& path, int64_t limit) {
 void begin_text(std::string& first_line, const std::string& file, ByteOrderMark mark) {
   constexpr std::string_view kCompressed[] = {"\x1F\x8B", "BZh", "\x28\xB5\x2F\xFD", "\xFD\x37zXZ"};
   for (const std::string_view start : kCompressed) {
-    if (!first_line.starts_with(start)) continue;
+    const bool is_word = start == "BZh" && first_line.find("1AY&SY") != 4;
+    if (!first_line.starts_with(start) || is_word) continue;
     throw DataError(file + ": compressed (gzip, bzip2, zstd or xz); decompress it first");
   }
   if (mark == ByteOrderMark::drop) drop_byte_order_mark(first_line);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <span>
@@ -18,6 +19,11 @@ namespace attn {
 /// Throws DataError for a directory, pipe or device, for files that are read several times. A
 /// missing file is not an error here.
 void require_regular_file(const std::filesystem::path& path);
+
+/// Passes the file to `take` in pieces, to its end, also of pipes and growing files. Throws as
+/// read_file.
+void read_pieces(const std::filesystem::path& path, int64_t limit,
+                 const std::function<void(std::string_view)>& take);
 
 /// Reads a whole file. Throws DataError if it cannot be read or is larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, int64_t limit = int64_t{1} << 30);

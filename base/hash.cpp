@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "base/file.h"
 #include "base/format.h"
@@ -106,7 +107,11 @@ uint64_t hash_text(std::string_view text, uint64_t seed) {
 }
 
 uint64_t hash_file(const std::filesystem::path& path) {
-  return hash_bytes(MappedFile(path).bytes());
+  require_regular_file(path);
+  Hasher hasher;  // in pieces: reading a map of a file that is truncated meanwhile is a signal
+  read_pieces(path, std::numeric_limits<int64_t>::max(),
+              [&](std::string_view piece) { hasher.update(piece); });
+  return hasher.digest();
 }
 
 std::string to_hex(uint64_t value) {

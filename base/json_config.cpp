@@ -14,6 +14,7 @@ namespace attn {
 namespace {
 
 constexpr int kMaxDepth = 64;
+constexpr size_t kMaxKeys = 10'000;  // of an object
 
 // The parts of a path: eval, 0, every of "eval[0].every" and of "eval.0.every".
 std::vector<std::string> parts_of(const std::string& path) {
@@ -21,18 +22,6 @@ std::vector<std::string> parts_of(const std::string& path) {
   require(path.size() < 1000 && std::regex_match(path, form), path, "not a path",
           "expected names and indices, as in eval[0].every");
   return {std::sregex_token_iterator(path.begin(), path.end(), part), std::sregex_token_iterator()};
-}
-
-// Whether the option at `path`, or each that `value` has of a struct there, is at its default.
-bool is_default(const Json& value, const std::string& path, const std::vector<FieldDoc>& docs) {
-  if (value.is_object() && !value.empty()) {
-    return std::ranges::all_of(value.get_ref<const Json::object_t&>(), [&](const auto& item) {
-      return is_default(item.second, path + "." + item.first, docs);
-    });
-  }
-  return value.is_null() || std::ranges::any_of(docs, [&](const FieldDoc& doc) {
-           return doc.path == path && value == Json::parse(doc.value);
-         });
 }
 
 }  // namespace
@@ -43,6 +32,9 @@ Json parse_json(std::string_view text, const std::string& name) {
     if (depth > kMaxDepth) throw ConfigError(name + ": nested deeper than 64 levels");
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (!keys.empty() && keys.back().size() > kMaxKeys) {  // finding one takes time by their number
+      throw ConfigError(name + ": an object has more than 10000 keys");
+    }
     if (event == Json::parse_event_t::key && !keys.back().insert(parsed.dump()).second) {
       throw ConfigError(name + ": duplicate key " + parsed.dump() + " in an object");
     }
@@ -151,13 +143,14 @@ void read_value(std::string& out, const Json& json, const std::string& place) {
 
 void check_unknown_key(const std::string& place, const std::string& key, const Json& value,
                        const Json& written, const Json& tags, const std::vector<FieldDoc>& docs) {
+  require(key.find('.') == key.npos, join(place, key), value,
+          "paths are for --set and grids; write " + nested(key, value).dump());
   std::vector<std::string> known, chosen, owners;
   std::string path;  // of the option, or of the first one of a struct
   for (const FieldDoc& doc : docs) {
     if (path.empty() && is_within(doc.path, key)) path = doc.path;
     if (doc.path == path) owners.push_back(doc.only);
   }
-  if (!owners.empty() && is_default(value, key, docs)) return;
   if (!owners.empty()) throw ConfigError(join(place, key) + ": requires " + joined(owners, " or "));
   std::string leaf = key;
   for (const Json* at = &value; at->is_object() && at->size() == 1; at = &at->front()) {

@@ -193,7 +193,10 @@ void choose_alternatives(T& config, const Json& json, const std::string& place) 
   const Json before = chosen_tags(config), values = write_any(config),
              usual = write_any(with_tags<T>(before));
   Json tags = before;
-  for (const auto& [tag, word] : before.items()) tags[tag] = json.value(tag, word);
+  for (const auto& [tag, word] : before.items()) {
+    tags[tag] = json.value(tag, word);
+    if (tags[tag].is_null()) tags[tag] = write_any(T{}).at(tag);
+  }
   Json kept = tags;
   for (const auto& [name, value] : values.items()) {
     if (!(replaces && tags != before) && value != usual.at(name)) kept[name] = value;

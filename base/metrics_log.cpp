@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -45,23 +46,13 @@ void cut(const fs::path& path, size_t from, size_t to) {
   if (::truncate(path.c_str(), static_cast<off_t>(to)) != 0) throw_file_error("write", path, errno);
 }
 
-void drop_torn_line(const fs::path& path) {
-  size_t size = 0, whole = 0;
-  {
-    const MappedFile file(path);
-    size = file.bytes().size();
-    whole = as_text(file).rfind('\n') + 1;  // npos + 1 is 0
-  }
-  cut(path, size, whole);
-}
-
 }  // namespace
 
 MetricsLog::MetricsLog(fs::path path) : path_(std::move(path)) {
   file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file_ < 0) throw_file_error("write", path_, errno);
   try {
-    drop_torn_line(path_);
+    keep_until_step(path_, std::numeric_limits<int64_t>::max());  // without a torn line
   } catch (...) {
     ::close(file_);
     throw;
@@ -82,7 +73,7 @@ void MetricsLog::write(std::string_view kind, const Json& fields) {
   } while (count < 0 && errno == EINTR);
   if (count == static_cast<ssize_t>(line.size())) return;
   const int error = count < 0 ? errno : ENOSPC;  // a short write to a file: the disk is full
-  if (count > 0) drop_torn_line(path_);
+  if (count > 0) keep_until_step(path_, std::numeric_limits<int64_t>::max());
   throw_file_error("write", path_, error);
 }
 

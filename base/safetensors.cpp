@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
-constexpr uint64_t header_limit = 100'000'000;  // as in the reference implementation
+constexpr uint64_t header_limit = 1 << 24;  // 10,000 tensors have a tenth
 constexpr std::string_view metadata_key = "__metadata__";
 
 struct Dtype {

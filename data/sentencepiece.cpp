@@ -34,10 +34,15 @@ class SentencePiece : public Tokenizer {
  public:
   SentencePiece(std::string bytes, const std::string& name) : bytes_(std::move(bytes)) {
     check_sentencepiece_bytes(bytes_, name);
-    const auto status = processor_.LoadFromSerializedProto(bytes_);
-    if (!status.ok()) {
-      throw DataError(name + ": not a SentencePiece model, or corrupt (" +
-                      std::string(status.message()) + ")");
+    std::string why;
+    try {
+      const auto status = processor_.LoadFromSerializedProto(bytes_);
+      if (!status.ok()) why = status.message();
+    } catch (const std::exception& error) {  // of the library's trie
+      why = error.what();
+    }
+    if (!why.empty()) {
+      throw DataError(name + ": not a SentencePiece model, or corrupt (" + why + ")");
     }
     if (eos() < 0) {
       throw DataError(name + ": the model has no EOS token </s>; train it with --eos_id=2");

@@ -46,7 +46,7 @@ class Seq2SeqModel : public torch::nn::Module {
  public:
   /// Registers the embeddings, uninitialized. Throws ConfigError for an invalid config.
   Seq2SeqModel(const ModelConfig& config, const VocabularySizes& sizes)
-      : embeddings(*this, validated(config).embedding_sharing(), sizes, config.d_model()),
+      : embeddings(*this, (config.validate(), config.embedding_sharing()), sizes, config.d_model()),
         model_config_(config),
         sizes_(sizes) {}
 

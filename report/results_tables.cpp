@@ -172,8 +172,7 @@ struct RowsTable {
     if (tested) {
       add_metric(facts, "_interval", " 95 % interval",
                  [](const Difference& of) { return if_any(of.interval(), interval_text); });
-      add_metric(facts, "_p", " p",
-                 [](const Difference& of) { return if_any(of.p_value, p_text); });
+      add_metric(facts, "_p", " p", [](auto& of) { return if_any(of.p_value, p_text); });
     }
     if (!any_in_paper(facts.metric)) return;
     add_paper(facts);
@@ -204,21 +203,16 @@ struct RowsTable {
     add_mean("_deviation", [](const SeedMean& of) { return if_any(of.deviation, full_text); });
     add_mean("_seeds", [](const SeedMean& of) { return std::to_string(of.seeds); });
     const auto add_number = [&](const char* key, auto number) {
-      add_metric(facts, key, "",
-                 [&](const Difference& of) { return if_any(number(of), full_text); });
+      add_metric(facts, key, "", [&](auto& of) { return if_any(number(of), full_text); });
     };
     add_number("_difference", [](const auto& of) { return of.ours; });
-    add_number("_interval_low", [](const auto& of) { return part(of.interval(), &Interval::low); });
-    add_number("_interval_high",
-               [](const auto& of) { return part(of.interval(), &Interval::high); });
-    add_number("_degrees",
-               [](const auto& of) { return part(of.test, &SeedTest::degrees_of_freedom); });
+    add_number("_interval_low", [](auto& of) { return part(of.interval(), &Interval::low); });
+    add_number("_interval_high", [](auto& of) { return part(of.interval(), &Interval::high); });
+    add_number("_degrees", [](auto& of) { return part(of.test, &SeedTest::degrees_of_freedom); });
     add_number("_p_seeds", [](const auto& of) { return part(of.test, &SeedTest::p_value); });
     add_number("_p_holm", [](const auto& of) { return of.holm; });
-    if (facts.bootstrap) {
-      add_number("_p_joint",
-                 [](const auto& of) { return part(of.joint, &JointDifference::p_value); });
-    }
+    if (facts.bootstrap)
+      add_number("_p_joint", [](auto& of) { return part(of.joint, &JointDifference::p_value); });
     add_number("_p", [](const Difference& of) { return of.p_value; });
     const auto yes = [](bool value) { return std::string(value ? "yes" : "no"); };
     add_metric(facts, "_significant", "", [&](const auto& of) { return yes(of.significant); });

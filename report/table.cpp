@@ -1,6 +1,7 @@
 #include "report/table.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <string_view>
 
@@ -45,6 +46,8 @@ constexpr std::pair<std::string_view, std::string_view> kLatex[] = {
     {"~", "\\textasciitilde{}"},
     {"^", "\\textasciicircum{}"},
     {"<", "$<$"},
+    {">", "$>$"},
+    {"|", "$|$"},
     {"&", "\\&"},
     {"%", "\\%"},
     {"$", "\\$"},
@@ -59,7 +62,10 @@ std::string latex_cell(std::string_view text) {
   while (!text.empty()) {
     const auto found = std::find_if(std::begin(kLatex), std::end(kLatex),
                                     [&](const auto& one) { return text.starts_with(one.first); });
-    const bool special = found != std::end(kLatex);
+    // No part of a word is a symbol: shared_vocabulary has no d_v.
+    const bool within =
+        !out.empty() && std::isalpha(out.back() & 127) && std::isalpha(text[0] & 127);
+    const bool special = found != std::end(kLatex) && !within;
     out += special ? found->second : text.substr(0, 1);
     text.remove_prefix(special ? found->first.size() : 1);
   }

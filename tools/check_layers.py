@@ -56,7 +56,7 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2545,
+    "base": 2513,
     "kernels": 6905,
     "kernels/cuda": 1800,
     "model": 6350,
@@ -64,7 +64,7 @@ BUDGETS = {
     "train": 4300,
     "eval": 6900,
     "report": 1850,
-    "app": 10230,
+    "app": 10300,
     "tests": 18000,
     "run": 200,
 }

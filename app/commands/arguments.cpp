@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "app/experiment/run_directory.h"
+#include "app/machine/processes.h"
 #include "base/error.h"
 
 namespace attn {
@@ -57,7 +58,8 @@ void run_command(CLI::App& app, std::vector<std::string> arguments) {
     const bool empty_value = argument.starts_with("--") && argument.ends_with('=') &&
                              argument.find('=') + 1 == argument.size();
     if (!argument.empty() && !empty_value) continue;
-    throw ConfigError((i > 0 && argument.empty() ? arguments[i - 1] : argument) +
+    const bool of_flag = argument.empty() && i > 0 && arguments[i - 1].starts_with('-');
+    throw ConfigError((of_flag ? arguments[i - 1] : shell_word(argument)) +
                       ": the value is empty; leave out the flag, or give a value");
   }
   try {

@@ -1,5 +1,4 @@
-// The subcommands of `attn`, what their options share, and the errors of a command line in one
-// line.
+// The subcommands of `attn`, what their options share, and one-line errors of a command line.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -35,7 +35,9 @@ EvaluationResult run_evaluator(const Evaluator& evaluator, const EvaluatorConfig
                                }});
   const EvaluationResult result = evaluator.run(loaded.models, output);
   count_scoring(config, loaded.experiment().data, evaluator.text_key(),
-                RunDirectory::of_checkpoint(loaded.members.front().directory.path()), {});
+                RunDirectory::of_checkpoint(
+                    std::filesystem::absolute(loaded.members.front().directory.path())),
+                {});
   return result;
 }
 

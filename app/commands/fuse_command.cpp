@@ -136,8 +136,10 @@ void add_agree_command(CLI::App& app) {
           "tags, must be equal except for the outer bracket)")
       ->check(CLI::Range(0.0, 100.0));
   command->add_option("--min-words", options->agreement.min_words, "minimum number of words")
+      ->check(CLI::Range(0, 1 << 16))
       ->capture_default_str();
   command->add_option("--max-words", options->agreement.max_words, "maximum number of words")
+      ->check(CLI::Range(0, 1 << 16))
       ->capture_default_str();
   command->callback([options] { agree(*options); });
 }

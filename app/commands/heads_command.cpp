@@ -102,20 +102,20 @@ BleuOptions bleu_options(const Experiment& experiment) {
   return {};
 }
 
+// Of the selected pairs.
 void add_scores(Json& report, LoadedModel& loaded, const std::vector<HeadStatistics>& heads,
-                const HeadsOptions& options) {
-  std::vector<std::string> sources = source_lines(loaded, options.data);
-  std::vector<std::string> references = read_lines(target_path(loaded, options.data));
-  for (auto* side : {&sources, &references}) {
-    if (static_cast<int64_t>(side->size()) > options.limits.lines) {
-      side->resize(static_cast<size_t>(options.limits.lines));
-    }
-  }
+                const HeadsOptions& options, const SelectedPairs& selected) {
+  const auto chosen = [&](const std::vector<std::string>& all) {
+    std::vector<std::string> lines;
+    for (const size_t line : selected.lines) lines.push_back(all.at(line));
+    return lines;
+  };
   SearchConfig search = loaded.experiment.search;
   search.nbest = 1;
   const BleuOptions bleu = bleu_options(loaded.experiment);
-  HeadPruning pruning(*loaded.model, loaded.tokenizers, search, std::move(sources),
-                      std::move(references), bleu);
+  HeadPruning pruning(*loaded.model, loaded.tokenizers, search,
+                      chosen(source_lines(loaded, options.data)),
+                      chosen(read_lines(target_path(loaded, options.data))), bleu);
   pruning.log = [](const std::string& what) { std::cerr << "translating, " << what << "\n"; };
   if (options.prune) {
     for (const PrunedScore& score : pruning.curve(by_importance(heads))) {
@@ -152,7 +152,7 @@ void heads(const HeadsOptions& options, const Context& context) {
       head_statistics(*loaded.model, loaded.tokenizers, selected.pairs, options.statistics);
   Json report = {{"heads", Json::array()}};
   for (const HeadStatistics& head : found) report["heads"].push_back(to_json(head));
-  if (scores) add_scores(report, loaded, found, options);
+  if (scores) add_scores(report, loaded, found, options, selected);
   if (options.json != "-") print_tables(report);
   if (json) json->write_all(report.dump(2) + "\n");
 }
@@ -178,7 +178,7 @@ void add_heads_command(CLI::App& app, const Context& context) {
   command
       ->add_option("--lines", options->limits.lines,
                    "number of sentences to use, from the start of the file")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
   command
       ->add_option("--max-tokens", options->limits.max_tokens,

@@ -1,14 +1,20 @@
 #include "app/commands/commands.h"
 
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "app/experiment/run_directory.h"
 #include "app/sweep/report.h"
-#include "report/tables.h"
 
 namespace attn {
 namespace {
+
+const std::map<std::string, std::string> kFiles = {{"markdown", "report.md"},
+                                                   {"csv", "rows.csv"},
+                                                   {"runs", "runs.csv"},
+                                                   {"curves", "curves.csv"},
+                                                   {"latex", "table.tex"}};
 
 struct ReportOptions {
   std::filesystem::path directory;
@@ -17,14 +23,7 @@ struct ReportOptions {
 
 void report(const ReportOptions& options) {
   require_input(options.directory, {InputKind::run, InputKind::sweep_directory});
-  const Report report(options.directory);
-  const auto& [directory, results, comparisons] = report;
-  const std::string markdown = report.write();
-  if (options.format == "markdown") std::cout << markdown;
-  if (options.format == "csv") std::cout << to_csv(rows_table(results, comparisons));
-  if (options.format == "runs") std::cout << to_csv(runs_table(results));
-  if (options.format == "curves") std::cout << to_csv(curves_table(results));
-  if (options.format == "latex") std::cout << to_latex(paper_table(results, comparisons));
+  std::cout << Report(options.directory).write(kFiles.at(options.format));
 }
 
 }  // namespace

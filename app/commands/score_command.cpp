@@ -143,6 +143,7 @@ void print_score(const ScoreArguments& arguments, const Options& options,
                                                        const Options&),
                  Score (*score_of)(const Statistics&, const Options&, int64_t),
                  std::string (*line_of)(const Score&), Json (*json_of)(const Score&)) {
+  options.validate();
   const ScoredText text = read_scored_text(arguments);
   using Runs = std::vector<std::vector<Statistics>>;
   const auto runs_of = [&](const TextFile& file) {
@@ -173,9 +174,6 @@ void print_score(const ScoreArguments& arguments, const Options& options,
 }
 
 void score_text(const ScoreArguments& arguments) {
-  arguments.bleu.validate();
-  arguments.chrf.validate();
-  arguments.ter.validate();
   if (arguments.metric == "bleu") {
     print_score(arguments, arguments.bleu, bleu_statistics, bleu_from_statistics, format_bleu,
                 bleu_json);

@@ -70,7 +70,7 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
       ->add_option("--chunk-size", flags.chunk_size,
                    format("input lines per chunk, batched by length (default: %lld; terminal: 1)",
                           static_cast<long long>(flags.chunk_size)))
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 24));
   return list;
 }
 

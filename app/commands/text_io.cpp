@@ -1,5 +1,8 @@
 #include "app/commands/text_io.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
@@ -138,8 +141,25 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(path == "-" ? "" : st
   Destination destination = destination_of(path_);
   path_ = std::move(destination.path);
   special_ = destination.special;
-  file_.reset(std::fopen(partial().c_str(), "wb"));
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (special_ ? 0 : O_NOFOLLOW);
+  const int file = ::open(partial().c_str(), flags, 0666);
+  file_.reset(file < 0 ? nullptr : ::fdopen(file, "wb"));
   if (!file_) throw_file_error("write", partial(), errno);
+  if (special_) return;
+  // Two commands would mix their lines. After opening, the file may have got its final name.
+  struct stat opened, named;
+  const bool taken = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (taken || ::fstat(file, &opened) != 0 || ::lstat(partial().c_str(), &named) != 0 ||
+      opened.st_ino != named.st_ino) {
+    throw DataError(partial().string() +
+                    ": another command is writing it; wait for it, or give another name");
+  }
+  if (::ftruncate(file, 0) != 0) throw_file_error("write", partial(), errno);
+}
+
+OutputFile::~OutputFile() {
+  std::error_code ignored;
+  if (file_ && !special_ && !written_) std::filesystem::remove(partial(), ignored);
 }
 
 std::filesystem::path OutputFile::partial() const {
@@ -153,6 +173,7 @@ std::ostream& OutputFile::stream() {
 void OutputFile::flush() {
   if (is_stdout()) return flush_standard_output();
   const std::string text = std::exchange(text_, {}).str();
+  written_ |= !text.empty();
   if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size() ||
       std::fflush(file_.get()) != 0) {
     throw_file_error("write", partial(), errno);

@@ -27,11 +27,14 @@ void flush_standard_output();
 
 /// Until commit() the lines are in PATH.partial, where an interrupted command leaves them; an
 /// existing file is replaced at the end. Symbolic links are followed; devices and pipes are written
-/// directly.
+/// directly. One at a time has a path.
 class OutputFile {
  public:
   /// Empty or "-": standard output. Throws DataError if the file cannot be created.
   explicit OutputFile(std::filesystem::path path = {});
+  OutputFile(OutputFile&&) = default;
+  /// Removes PATH.partial if no line was written.
+  ~OutputFile();
 
   bool is_stdout() const { return path_.empty(); }
   /// Of a file, text is kept in memory until flush().
@@ -49,6 +52,7 @@ class OutputFile {
 
   std::filesystem::path path_;
   bool special_ = false;  ///< see Destination
+  bool written_ = false;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, std::fclose};
   std::ostringstream text_;  ///< not yet written
 };

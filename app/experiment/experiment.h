@@ -123,8 +123,7 @@ const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::s
 /// array of paths; see experiments/presets), then the file, then all `path=value`. Each is a merge
 /// patch (RFC 7386) on the result so far, read strictly, where null resets an option to its
 /// default. A patch that changes a tag (model.architecture, train.schedule, …) removes the options
-/// that the new alternative does not have. The result is validated. Throws ConfigError or
-/// DataError.
+/// that the new alternative lacks. The result is validated. Throws ConfigError or DataError.
 Experiment load_experiment(const std::filesystem::path& file,
                            const std::vector<Assignment>& assignments = {});
 

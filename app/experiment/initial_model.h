@@ -18,8 +18,7 @@ namespace attn {
 
 class InitialModel {
  public:
-  /// Finds the checkpoint (find_checkpoint) and loads its vocabularies. Throws ConfigError or
-  /// DataError.
+  /// Finds the checkpoint (find_checkpoint), loads its vocabularies. Throws ConfigError, DataError.
   explicit InitialModel(const std::string& path);
 
   /// The config with the checkpoint's vocabularies where it names none, and without the options of
@@ -41,14 +40,12 @@ class InitialModel {
   Tokenizers tokenizers_;
 };
 
-/// The tokenizers of a run that has been trained, ready for training. Throws ConfigError or
-/// DataError.
+/// The tokenizers of a trained run, ready for training. Throws ConfigError or DataError.
 Tokenizers stored_tokenizers(const ModelDirectory& run, const Experiment& experiment);
 
 /// Checks the training text and makes the tokenizers for it, except for the vocabularies that the
 /// config names or the initial model has. `text`: the config of the training text
-/// (with_training_text); `initial`: null for a start from random weights. Throws ConfigError or
-/// DataError.
+/// (with_training_text); `initial`: null for random weights. Throws ConfigError or DataError.
 Tokenizers training_tokenizers(const Experiment& experiment, const DataConfig& text,
                                const InitialModel* initial, const std::filesystem::path& cache,
                                const Log& log);

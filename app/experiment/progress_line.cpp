@@ -86,6 +86,7 @@ bool draws_on_stderr() {
 
 Progress::Progress(const std::filesystem::path& log, int64_t last_step)
     : last_step_(last_step), terminal_(draws_on_stderr()) {
+  if (std::filesystem::is_symlink(log)) throw_file_error("write", log, ELOOP);
   errno = 0;  // isatty sets it
   log_.open(log, std::ios::app);
   if (!log_) throw_file_error("write", log, errno);

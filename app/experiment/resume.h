@@ -1,5 +1,4 @@
-// What a run is resumed from, and what may differ: options of the config, and the texts that it
-// reads.
+// What a run is resumed from, and what may differ: options of the config, and its texts.
 #pragma once
 
 #include <filesystem>

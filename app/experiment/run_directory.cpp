@@ -24,11 +24,13 @@ namespace fs = std::filesystem;
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::string_view kProcess = "process ";
+
 // "process 12 on node7", for the message to others.
 std::string own_name() {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host.front() = '\0';
-  return "process " + std::to_string(::getpid()) + " on " + host.data();
+  return std::string(kProcess) + std::to_string(::getpid()) + " on " + host.data();
 }
 
 // The content of a JSON file; null if it is not valid JSON.
@@ -52,9 +54,14 @@ bool is_plan(const Json& json) {
   return is_sweep_file(json) && json.contains("source") && json["source"].is_string();
 }
 
-// Whether attn has written the run: a config.json alone may be anybody's.
+// Whether attn has written the run: a config.json, or another file's name, may be anybody's.
 bool is_written_run(const RunDirectory& run) {
-  return fs::exists(run.run_file()) || fs::exists(run.lock()) || fs::exists(run.change()) ||
+  const Json facts = json_of(run.run_file());
+  const fs::path lock = run.lock(), planned = fs::path(run.path()).concat(".json");
+  return (facts.is_object() && facts.contains("commit")) ||
+         (fs::is_regular_file(lock) &&
+          (fs::is_empty(lock) || read_file(lock, kMaxConfigBytes).starts_with(kProcess))) ||
+         (fs::exists(run.change()) && fs::exists(planned)) ||
          !list_checkpoints(run.checkpoints()).empty();
 }
 

@@ -20,8 +20,7 @@ inline constexpr const char* kConfigFile = "config.json";
 /// Largest config that is read, in bytes: it may come from anywhere.
 inline constexpr int64_t kMaxConfigBytes = 1 << 24;
 
-/// A directory with a model: a run, a checkpoint or an average. It is self-contained and can be
-/// moved.
+/// A directory with a model, self-contained and movable: a run, a checkpoint or an average.
 class ModelDirectory {
  public:
   // Not explicit, so that a path can be passed. "runs/one/" is "runs/one".

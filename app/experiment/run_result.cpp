@@ -16,11 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// `use` of the content of a file in a run directory. Throws DataError if it is not as attn wrote
-// it.
+// `use` of the content of a run directory's file. Throws DataError if it is not as attn wrote it.
 template <class Use>
 auto use_written(const fs::path& path, Use use) {
   try {
+    require_regular_file(path);
     return use(parse_json(read_file(path, kMaxConfigBytes), path.filename().string()));
   } catch (const ConfigError& error) {
     throw DataError(path.string() + ": corrupt (" + error.what() +
@@ -45,8 +45,9 @@ constexpr std::streamoff kTail = 1 << 16;
 // Calls `look` with the lines at the end of the log, from `begin` on.
 template <class Look>
 void for_last_lines(const fs::path& log, std::streamoff begin, Look look) {
-  std::ifstream file(log, std::ios::binary | std::ios::ate);
-  if (!file) return;
+  std::ifstream file;
+  if (fs::is_regular_file(log)) file.open(log, std::ios::binary | std::ios::ate);
+  if (!file.is_open()) return;
   file.seekg(std::max<std::streamoff>(file.tellg() - std::streampos(kTail), begin));
   for (std::string line; std::getline(file, line);) look(line);
 }
@@ -58,7 +59,7 @@ std::optional<std::string> logged_failure(const fs::path& log) {
     if (!one.empty()) line = one;
   });
   if (!line.starts_with(kFailed)) return {};
-  return line.substr(kFailed.size());
+  return printable(line.substr(kFailed.size()));
 }
 
 }  // namespace
@@ -102,7 +103,7 @@ std::string as_read(const Json& facts, const std::optional<RunResult>& result) {
     if (name.is_string()) names.insert(name.get<std::string>());
   }
   if (result) names.insert(result->as_read.begin(), result->as_read.end());
-  return joined(names, ", ");
+  return printable(joined(names, ", "));
 }
 
 std::optional<int64_t> recorded(const RunDirectory& run, const char* key, int64_t max) {
@@ -127,6 +128,7 @@ int64_t step_of(const Json& record) {
 std::vector<Json> read_metrics(const RunDirectory& run) {
   std::vector<Json> records;
   if (!fs::exists(run.metrics())) return records;
+  require_regular_file(run.metrics());
   for (const std::string& line : read_lines(run.metrics())) {
     Json record = parse_record(line);
     if (is_record(record)) records.push_back(std::move(record));
@@ -183,6 +185,7 @@ std::string last_error(const fs::path& log, std::uintmax_t begin) {
 
 void log_failure(const fs::path& log, const std::string& why) noexcept {
   try {
+    if (fs::is_symlink(log)) return;
     std::string line(why.substr(0, why.find_last_not_of('\n') + 1));
     std::replace(line.begin(), line.end(), '\n', ' ');
     std::ofstream(log, std::ios::app) << kFailed << line << std::endl;

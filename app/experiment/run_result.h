@@ -1,6 +1,5 @@
 // What a run has recorded: result.json, its final results, which exist if and only if it is
-// finished; run.json and metrics.jsonl; and in the last line of its log, "failed: …", how it
-// failed.
+// finished; run.json and metrics.jsonl; and in the last line of its log how it failed.
 #pragma once
 
 #include <cstdint>
@@ -63,8 +62,7 @@ std::optional<double> number_at(const Json& record, const char* key);
 int64_t step_of(const Json& record);
 
 /// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train", "eval" or "average".
-/// Incomplete or unknown lines are skipped. Empty without a file. Throws DataError if it cannot be
-/// read.
+/// Incomplete or unknown lines are skipped. Empty without a file. Throws DataError.
 std::vector<Json> read_metrics(const RunDirectory& run);
 
 /// The evaluators' results at `step`, from the metrics; of averaged weights if they were scored.

@@ -73,6 +73,10 @@ PlannedTraining plan(const TrainOptions& options) {
                                  : by_run             ? options.path
                                                       : "runs" / options.path.stem()};
   const fs::path& run = planned.run;
+  if (by_run && fs::weakly_canonical(run) != fs::weakly_canonical(options.path)) {
+    throw ConfigError("--run " + run.string() + ": " + options.path.string() +
+                      " is a run, which is resumed in place; leave out --run");
+  }
   require_place(run, InputKind::run);
   if (by_run) require_input(options.path, {InputKind::run});
   planned.started = RunDirectory(run).has_run();

@@ -33,8 +33,7 @@ struct TrainOptions {
   std::vector<Assignment> assignments;  ///< applied after the config
 };
 
-/// Trains the run unless it is finished. Returns the exit code. Throws ConfigError, DataError and
-/// NonFiniteLoss.
+/// Trains the run unless finished; returns the exit code. Throws UserError and NonFiniteLoss.
 int train(const TrainOptions& options, const Context& context);
 
 class TrainingRun {
@@ -47,9 +46,8 @@ class TrainingRun {
               Communicator& world = single_process());
 
   /// Trains to the end, or until a stop signal, after which it saves a checkpoint; before, a signal
-  /// ends the process. Throws
-  /// NonFiniteLoss, and DataError if a checkpoint cannot be written; earlier checkpoints stay
-  /// intact.
+  /// ends the process. Throws NonFiniteLoss, and DataError if a checkpoint cannot be written;
+  /// earlier checkpoints stay intact.
   LoopEnd run();
 
   /// Whether there are no steps left to train or to evaluate.

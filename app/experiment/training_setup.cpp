@@ -207,6 +207,12 @@ void TrainingRun::load_data() {
 
 void TrainingRun::restore(const OptimizerState& whole) {
   const auto& last = newest_;
+  const Json key = corpus_->key();
+  if (last && last->step > 0 && read_run_file(directory_).value("data_key", key) != key) {
+    throw DataError(experiment_.data.train +
+                    ": the training text has changed since the run was started; start a new run "
+                    "for it");
+  }
   rename_corrupt_checkpoints(directory_.checkpoints(), last ? last->step : -1, *progress_);
   if (!last) return keep_until_step(directory_.metrics(), 0);
   const ModelDirectory saved(last->path);
@@ -284,13 +290,7 @@ void TrainingRun::record_changes() {
 // Writes run.json of a new run, and logs the model.
 void TrainingRun::write_run_info() {
   progress_->log(model_line());
-  const Json started = step() > 0 ? read_run_file(directory_) : Json::object();
-  if (!started.empty()) {
-    if (started.value("data_key", Json(corpus_->key())) == Json(corpus_->key())) return;
-    throw DataError(experiment_.data.train +
-                    ": the training text has changed since the run was started; start a new run "
-                    "for it");
-  }
+  if (step() > 0 && !read_run_file(directory_).empty()) return;
   const VocabularySizes& vocabulary = model_->sizes();
   Json run = provenance(context_);
   run[kPrecision] =

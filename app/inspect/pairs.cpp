@@ -30,8 +30,7 @@ std::string symbols_of(const LoadedModel& loaded, const Tree& tree) {
       linearize(bare_tree(tree), form, vocabulary_labels(*loaded.tokenizers.target, form)));
 }
 
-// The target side as text: lines, or for a parser the symbols of trees over the words of the
-// source.
+// The target side as text: lines, or for a parser the symbols of trees over the source's words.
 std::vector<std::string> target_lines(const LoadedModel& loaded,
                                       std::span<const std::string> source,
                                       const std::filesystem::path& path) {

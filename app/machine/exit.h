@@ -18,11 +18,9 @@ struct ExitReport {
 /// The report of the current exception. Must be called in a catch block.
 ExitReport exit_report();
 
-/// From now on a stop signal ends the process at once, with its exit code: there is nothing to
-/// save.
+/// From now on a stop signal ends the process at once, with its exit code: nothing is to be saved.
 void exit_on_stop_signals();
-/// From now on a stop signal is noted; only for work that checks stop_requested() or throws
-/// Stopped.
+/// From now on a stop signal is noted; for work that checks stop_requested() or throws Stopped.
 void catch_stop_signals();
 bool stop_requested();
 /// 128 + the number of the received signal, the shell's convention for processes terminated by a

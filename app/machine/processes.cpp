@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cerrno>
@@ -14,6 +15,7 @@
 
 #include "app/machine/version.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/format.h"
 
 namespace attn {
@@ -74,6 +76,16 @@ std::filesystem::path source_folder() {
   return home.substr(home.find('=') + 1);  // npos + 1 is 0
 }
 
+std::filesystem::path user_temporary_directory() {
+  const auto path = temporary_root() / format("attn-%u", ::getuid());
+  struct stat made;
+  if ((::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) || ::lstat(path.c_str(), &made) != 0) {
+    throw_file_error("write", path, errno);
+  }
+  if (S_ISDIR(made.st_mode) && made.st_uid == ::getuid()) return path;
+  throw DataError(path.string() + ": is not a directory of this user; set TMPDIR");
+}
+
 std::string describe(const ProcessEnd& end) {
   if (!end.signalled) return std::string("exit code ") + std::to_string(end.exit_code);
   const int number = end.exit_code - 128;
@@ -92,7 +104,7 @@ pid_t start_process(const ProcessRequest& request) {
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   const int output =
-      ::open(request.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+      ::open(request.output.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (output < 0) {
     throw_file_error("write", request.output, errno);
   }

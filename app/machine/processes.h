@@ -1,5 +1,4 @@
-// Words and commands of a POSIX shell, and child processes: a failing run does not affect its
-// sweep.
+// Words and commands of a POSIX shell, and child processes: a sweep survives a failing run.
 #pragma once
 
 #include <sys/types.h>
@@ -32,6 +31,10 @@ CommandOutput output_of(const std::string& command);
 std::filesystem::path program_path();
 /// The source folder of the build folder that it is in; "" if it is in none.
 std::filesystem::path source_folder();
+
+/// The folder of this user's temporary files, attn-UID in the system's one. Throws DataError if it
+/// is somebody else's, who could replace what is in it.
+std::filesystem::path user_temporary_directory();
 
 /// How a child ended.
 struct ProcessEnd {

@@ -6,8 +6,7 @@
 
 namespace attn {
 
-/// The program's version, its commit (plus "+changes" for uncommitted changes) and the version of
-/// LibTorch.
+/// The program's version, its commit ("+changes": with uncommitted ones) and LibTorch's version.
 struct Version {
   const char* attn;
   const char* commit;

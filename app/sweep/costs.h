@@ -104,8 +104,7 @@ void check_parameters(const SweepPlan& plan);
 /// paper's), training FLOPs, estimated time and memory and the differences from the first row; then
 /// the totals, and those of the runs that are not yet finished. `seconds`: of measurement;
 /// std::nullopt: measures nothing, so that FLOPs, time and memory are unknown. Prints nothing if a
-/// stop signal (catch_stop_signals) ends the measurement. Throws like check_parameters(), after
-/// printing.
+/// stop signal (catch_stop_signals) ends the measurement. Throws like check_parameters(), at last.
 void dry_run(const SweepPlan& plan, const std::optional<SweepPlan>& trials,
              const SweepMachine& machine, std::optional<double> seconds);
 

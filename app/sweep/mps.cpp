@@ -6,7 +6,6 @@
 
 #include "app/machine/processes.h"
 #include "base/file.h"
-#include "base/format.h"
 #include "base/hash.h"
 
 namespace attn {
@@ -28,8 +27,8 @@ constexpr const char* kAnswers = "echo get_server_list | timeout 10 nvidia-cuda-
 MpsServer::MpsServer(const fs::path& folder) {
   const fs::path place = fs::absolute(folder);
   const fs::path log = place / "control.out";
+  if (!shell("command -v nvidia-cuda-mps-control", {}, "/dev/null")) return;
   make_directories(place);
-  if (!shell("command -v nvidia-cuda-mps-control", {}, log)) return;
   if (shell(kAnswers, {}, log)) {
     note_ = "MPS: the runs share the server that is there already";
     return;
@@ -51,7 +50,7 @@ MpsServer::MpsServer(const fs::path& folder) {
 
 fs::path MpsServer::folder_of(const fs::path& sweep) {
   const std::string name = fs::weakly_canonical(fs::absolute(sweep)).string();
-  return temporary_root() / format("attn-mps-%u-%s", ::getuid(), to_hex(hash_text(name)).c_str());
+  return user_temporary_directory() / ("mps-" + to_hex(hash_text(name)));
 }
 
 MpsServer::~MpsServer() {

@@ -13,8 +13,7 @@ class MpsServer {
  public:
   /// Starts a server with its pipes and logs in `folder`, on a local disk, or takes the one that is
   /// there: of a killed sweep, or of another process, which then ends it. Nothing is started if the
-  /// control program is not in PATH, or if a server answers already, whose clients the runs then
-  /// are.
+  /// control program is not in PATH, or if a server answers already, which the runs then share.
   explicit MpsServer(const std::filesystem::path& folder);
   /// The folder of a sweep's server in the system's temporary directory.
   static std::filesystem::path folder_of(const std::filesystem::path& sweep);

@@ -38,17 +38,20 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
 }
 
 // Throws ConfigError if --set would give all rows of a grid, which are named by its values, one
-// value.
-void require_rows_kept(const SweepRequest& request, const std::vector<ExpandedRow>& rows) {
+// value, or would be replaced by a value of "tune".
+void require_rows_kept(const SweepRequest& request, const SweepFile& file,
+                       const std::vector<ExpandedRow>& rows) {
   for (const Assignment& assignment : request.assignments) {
-    for (const ExpandedRow& row : rows) {
-      for (const auto& [path, values] : row.row.grid.items()) {
+    const auto require_other = [&](const Json& grid, const std::string& of) {
+      for (const auto& [path, values] : grid.items()) {
         const std::string set = Assignment(path + "=").path;  // in the same form
         if (!is_within(assignment.path, set) && !is_within(set, assignment.path)) continue;
-        throw ConfigError("--set " + assignment.text + ": row " + row.row.name + " sets " + path +
-                          " itself; leave it out, or change the row");
+        throw ConfigError("--set " + assignment.text + ": " + of + " sets " + path +
+                          " itself; leave it out, or change the sweep");
       }
-    }
+    };
+    require_other(file.tune, "\"tune\"");
+    for (const ExpandedRow& row : rows) require_other(row.row.grid, "row " + row.row.name);
   }
 }
 
@@ -191,7 +194,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   require_between("--seeds", request.seeds, 0, kMaxSeeds);
   plan.command = command_of(request);
   const std::vector<ExpandedRow> rows = read_rows(plan);
-  require_rows_kept(request, rows);
+  require_rows_kept(request, plan.file, rows);
   for (const ExpandedRow& row : rows) {
     PlannedRow& planned = plan.rows.emplace_back();
     planned.name = row.row.name;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
@@ -144,7 +145,7 @@ SweepResults results_of(const std::string& title, const std::string& about,
                         const SweepMetrics& metrics, const Experiment& base) {
   SweepResults out;
   out.title = title;
-  out.about = about;
+  out.about = printable(about);
   out.made = "Made by " + version_line() + ".";
   out.evaluators = metrics;
   if (const auto* evaluator = find_evaluator(base, metrics[Metric::bleu])) {
@@ -231,26 +232,24 @@ SweepResults collect_results(const fs::path& directory) {
 Report::Report(const fs::path& path)
     : directory(path), results(collect_results(path)), comparisons(compare(results)) {}
 
-std::string Report::write() const {
-  const std::string markdown = markdown_report(results, comparisons);
-  const auto write = [&](const char* name, const std::string& text) {
-    write_file_atomically(directory / name, text);
-  };
+std::string Report::write(const std::string& returned) const {
   const auto replace = Json::error_handler_t::replace;  // notes may quote a file that is not UTF-8
+  const std::map<std::string, std::string> texts = {
+      {"report.md", markdown_report(results, comparisons)},
+      {"rows.csv", to_csv(rows_table(results, comparisons))},
+      {"runs.csv", to_csv(runs_table(results))},
+      {"curves.csv", to_csv(curves_table(results))},
+      {"table.tex", to_latex(paper_table(results, comparisons))},
+      {"report.json", description(results, comparisons).dump(1, ' ', false, replace) + "\n"}};
   try {
-    write("report.md", markdown);
-    write("rows.csv", to_csv(rows_table(results, comparisons)));
-    write("runs.csv", to_csv(runs_table(results)));
-    write("curves.csv", to_csv(curves_table(results)));
-    write("table.tex", to_latex(paper_table(results, comparisons)));
-    write("report.json", description(results, comparisons).dump(1, ' ', false, replace) + "\n");
+    for (const auto& [name, text] : texts) write_file_atomically(directory / name, text);
   } catch (const DataError& error) {  // another user's results may be read-only
     std::cerr << error.what() << "; the report is only printed\n";
-    return markdown;
+    return texts.at(returned);
   }
   std::cerr << "written: " << (directory / "report.md").string()
             << ", and rows.csv, runs.csv, curves.csv, table.tex beside it\n";
-  return markdown;
+  return texts.at(returned);
 }
 
 }  // namespace attn

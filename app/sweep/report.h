@@ -46,8 +46,7 @@ class RunReader {
 void mark_incomparable(SweepResults& out, std::span<const Experiment> experiments);
 
 /// Sets RowRecord::equivalent_row: of rows with the same training config, those whose runs with the
-/// same seed logged the same losses. Others are trainings of their own, for example on another
-/// machine.
+/// same seed logged the same losses. Others are trainings of their own, on another machine.
 void mark_equivalent(SweepResults& out, std::span<const Experiment> experiments);
 
 /// Adds a note for each row whose logged losses equal its baseline's bit for bit, although options
@@ -66,8 +65,8 @@ struct Report {
   explicit Report(const std::filesystem::path& directory);
 
   /// Writes report.md, rows.csv, runs.csv, curves.csv, table.tex and report.json, from which
-  /// tools/report draws the page, into the directory; returns the Markdown.
-  std::string write() const;
+  /// tools/report draws the page, into the directory; returns the text of one of them.
+  std::string write(const std::string& returned = "report.md") const;
 
   std::filesystem::path directory;
   SweepResults results;

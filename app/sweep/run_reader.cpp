@@ -33,7 +33,7 @@ void read_facts(const Json& facts, RunRecord& record) {
   record.target_vocabulary = text(texts, "target_model");
   // Without a vocabulary of its own the target has the source's.
   if (record.target_vocabulary.empty()) record.target_vocabulary = text(texts, "source_model");
-  record.commit = text(facts, "commit");
+  record.commit = printable(text(facts, "commit"));
   for (const char* key :
        {"version", "commit", "libtorch", "data_key", "pairs", "processor", "instructions",
         kPrecision, "threads", "memory", "device", "gpu", "started"}) {
@@ -295,6 +295,11 @@ void note_ineffective(SweepResults& out, std::span<const Experiment> experiments
     auto options = resume_conflicts(experiments[with], experiments[i]);
     if (change.record != former.record) {
       options.insert(options.begin(), (change.kind.empty() ? former : change).label());
+    }
+    std::vector<std::string> differing = changed_paths(experiments[with], experiments[i]);
+    std::erase(differing, "about");
+    if (differing.empty() && change.record == former.record) {
+      out.notes.push_back(out.rows[i].name + ": has the options of " + out.rows[with].name);
     }
     if (options.empty() || !same_values(out.rows[i], out.rows[with], &RunRecord::losses) ||
         !same_values(out.rows[i], out.rows[with], &RunRecord::perplexities)) {

@@ -145,9 +145,12 @@ std::string slurm_script(const SweepPlan& plan, const std::string& device,
 
 std::string submit_to_slurm(const SweepPlan& plan, const std::string& device,
                             std::optional<int> threads, bool submit) {
+  SweepPlan left = plan;
+  std::erase_if(left.runs, [](const PlannedRun& run) { return run.finished; });
+  if (left.runs.empty()) return "all runs are finished";
   make_directories(plan.directory);
   const fs::path script = plan.directory / "slurm.sh";
-  write_file_atomically(script, slurm_script(plan, device, threads));
+  write_file_atomically(script, slurm_script(left, device, threads));
   const std::string submission = "sbatch " + shell_quoted(script.string());
   if (!submit) return "written: " + script.string() + "; submit it with: " + submission;
   auto [code, text] = output_of(submission);

@@ -1,7 +1,6 @@
 // A training step, measured: `attn bench step`, `attn train --dry-run`, the dry run of a sweep.
 #include <c10/core/CachingDeviceAllocator.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +16,9 @@
 #include <string>
 #include <vector>
 
+#include "app/experiment/initial_model.h"
 #include "app/machine/device.h"
+#include "app/machine/processes.h"
 #include "app/sweep/costs.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -93,20 +94,24 @@ Material synthetic(int64_t vocabulary, int64_t length) {
   return {.corpus = std::make_unique<EncodedCorpus>(pairs, sizes)};
 }
 
-Material material(const DataConfig& data, const StepBenchmarkOptions& options) {
+Material material(const Experiment& experiment, const StepBenchmarkOptions& options) {
+  const DataConfig& data = experiment.data;
   if (options.synthetic_length > 0 || !has_text(data)) {
     return synthetic(options.vocabulary > 0 ? options.vocabulary : data.vocab_size,
                      options.synthetic_length);
   }
-  const fs::path cache = data.cache.empty() ? temporary_root() / format("attn-bench-%u", ::getuid())
-                                            : fs::path(data.cache);
+  const fs::path cache =
+      data.cache.empty() ? user_temporary_directory() / "bench" : fs::path(data.cache);
   const DataConfig text = with_training_text(data, cache, 1);
-  const Tokenizers tokenizers = make_tokenizers(with_vocabulary_text(data, cache));
+  std::optional<InitialModel> initial;
+  if (!experiment.train.init_from.empty()) initial.emplace(experiment.train.init_from);
+  const Tokenizers tokenizers =
+      training_tokenizers(experiment, text, initial ? &*initial : nullptr, cache, {});
   return {.corpus = std::make_unique<EncodedCorpus>(
               load_corpus({.source = text_path(text.train, text.source),
                            .target = text_path(text.train, text.target),
                            .tags = tags_file(text),
-                           .tokenizers = with_tag(tokenizers, data.tag, "data.tag"),
+                           .tokenizers = tokenizers,
                            .max_length = data.max_length,
                            .cache_directory = cache,
                            .threads = torch::get_num_threads()})),
@@ -201,7 +206,7 @@ StepBenchmark benchmark_step(const Experiment& experiment, const StepBenchmarkOp
                              const Context& context) {
   const torch::Device device = context.device;
   const auto say = [](const std::string& text) { std::cerr << text << "\n"; };
-  const Material data = material(experiment.data, options);
+  const Material data = material(experiment, options);
   if (!data.tokenizers && options.synthetic_length == 0) {
     say("the training text is missing: measuring on synthetic pairs of log-normal lengths (median "
         "22 tokens)");

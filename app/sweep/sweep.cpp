@@ -135,6 +135,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     }
     if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
     make_directories(run.directory.parent_path());
+    remove_leftovers(run.directory.parent_path(), std::chrono::hours(24));
     write_if_changed(run.config(), write_config(run.experiment).dump(2) + "\n");
     if (run.change.empty()) continue;
     make_directories(run.directory);
@@ -198,8 +199,10 @@ int end_of(const SweepPlan& plan, const SweepEnd& end, bool trials) {
               << " runs were stopped by a signal; re-run the same command to resume\n";
   }
   if (!end.failed.empty() && !trials) {
-    std::cerr << end.failed.size() << " of " << all
-              << " runs failed (see above); fix the cause and re-run the same command\n";
+    std::cerr
+        << end.failed.size() << " of " << all
+        << " runs failed (see above); fix the cause, delete the directories of changed rows, and "
+           "re-run the same command\n";
   }
   return end.finished == all ? 0 : static_cast<int>(ExitCode::data);
 }

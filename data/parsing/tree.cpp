@@ -94,7 +94,8 @@ class TreeParser {
   void close() {
     if (stack_.empty()) fail(place_, "')' without an opening bracket; remove it");
     Tree tree = std::move(stack_.back().tree);
-    if (require_words_ && is_ascii_space(text_[position_ - 1])) {
+    if (require_words_ &&
+        (is_ascii_space(text_[position_ - 1]) || (stack_.size() > 1 && tree.label.empty()))) {
       require_word(tree, stack_.back().opened);
     }
     stack_.pop_back();

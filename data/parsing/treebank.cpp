@@ -260,6 +260,7 @@ std::vector<int32_t> leaf_tokens(const Tokenizer& symbols, TreeForm form) {
 void require_known_symbols(const fs::path& text, const Tokenizer& symbols) {
   LineReader reader(text);
   for (std::string line; reader.next(line);) {
+    if (reader.cut()) continue;  // nor is it trained on
     for_each_word(line, [&](std::string_view symbol) {
       if (symbols.encode(symbol) != std::vector<int32_t>{symbols.unk()}) return;
       throw DataError("the vocabulary of tree symbols lacks '" + std::string(symbol) +

@@ -31,6 +31,7 @@ std::vector<PrunedScore> HeadPruning::curve(std::span<const HeadId> order) {
   std::vector<PrunedScore> scores;
   for (size_t tenth = 0; tenth <= 10; ++tenth) {
     const size_t masked = (order.size() * tenth + 5) / 10;
+    if (!scores.empty() && scores.back().masked == static_cast<int64_t>(masked)) continue;
     const auto statistics = without(order.first(masked), std::to_string(masked) + " heads masked");
     scores.push_back({.masked = static_cast<int64_t>(masked),
                       .bleu = bleu_from_statistics(sum_of(statistics), bleu_, 1).score});

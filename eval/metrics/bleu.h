@@ -19,8 +19,7 @@
 
 namespace attn {
 
-/// Smoothing of n-gram orders without matches (Chen and Cherry, 2014); only matters for small
-/// corpora.
+/// Smoothing of n-gram orders without matches (Chen and Cherry, 2014); matters for small corpora.
 enum class BleuSmoothing {
   exp,    ///< the k-th such order counts 1 / 2^k matches: default of mteval-v13a and sacreBLEU
   floor,  ///< such an order counts `smoothing_value` matches (0.1)

@@ -179,7 +179,7 @@ class Faults(Group):
                     os.kill(pids[rank], signal.SIGKILL)
                 began = time.monotonic()
                 group.communicate(timeout=60)
-                self.assertLess(time.monotonic() - began, 10 if killed else 60)
+                self.assertLess(time.monotonic() - began, 30 if killed else 60)
                 self.all_end(pids)
                 if killed and group.returncode == 0:
                     self.assertTrue((self.path / run / "result.json").exists())
@@ -197,7 +197,7 @@ class Faults(Group):
                 os.kill(pids[rank], signal.SIGSTOP)
                 began = time.monotonic()
                 _, error = group.communicate(timeout=60)
-                self.assertLess(time.monotonic() - began, 10)
+                self.assertLess(time.monotonic() - began, 30)
                 self.assertNotEqual(group.returncode, 0)
                 self.all_end(pids)
                 self.assertIn(f"process {rank} has not responded for 3 s (runtime.timeout)", error)

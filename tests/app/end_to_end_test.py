@@ -180,11 +180,11 @@ class EndToEnd(ProgramTest):
         process = self.start("train", "small.json", "--run", "slow", "--set", "eval.1.data=corpus/long", "eval.1.search.beam=8", "train.steps=2")
         self.wait_for("the signal", process, "slow/checkpoints/step-00000002")
         time.sleep(0.3)
-        self.assertIn("stopped at step 2, checkpoint saved", self.end(process, seconds=3))
+        self.assertIn("stopped at step 2, checkpoint saved", self.end(process, seconds=20))
         # As it reads its text, nothing has to be saved.
         process = self.start("train", "small.json", "--run", "reading", "--set", "data.train=corpus/huge")
         self.wait_for("the signal", process, "reading/lock")
-        self.end(process, seconds=3)
+        self.end(process, seconds=20)
 
     def test_a_training_goes_on_when_nobody_reads_its_messages(self):
         expected = self.whole_run()

@@ -91,8 +91,11 @@ class ProgramTest(unittest.TestCase):
 
     def wait_for(self, what, process, pattern):
         """Until a file is there that matches."""
+        self.addCleanup(process.kill)
+        end = time.monotonic() + 120
         while not list(self.path.glob(pattern)):
             self.assertIsNone(process.poll(), f"it ended before {what}")
+            self.assertLess(time.monotonic(), end, f"no {pattern}")
             time.sleep(0.002)
 
     def end(self, process, number=signal.SIGTERM, seconds=60):

@@ -91,7 +91,7 @@ TEST_CASE("lines end by newline, with or without a carriage return") {
 
 TEST_CASE("compressed text is an error") {
   const TemporaryDirectory folder;
-  const std::vector<std::string> starts = {"BZh9", "\x1F\x8B\x08", "\x28\xB5\x2F\xFD",
+  const std::vector<std::string> starts = {"BZh91AY&SY", "\x1F\x8B\x08", "\x28\xB5\x2F\xFD",
                                            "\xFD\x37zXZ"};
   for (const std::string& start : starts) {
     write_text(folder / "f", start + "a\nb\n");
@@ -100,6 +100,8 @@ TEST_CASE("compressed text is an error") {
     write_text(folder / "f", "a\n" + start + "b\n");
     CHECK(read_lines(folder / "f").size() == 2);
   }
+  write_text(folder / "f", "BZhou lives here .\n");
+  CHECK(read_lines(folder / "f").size() == 1);
 }
 
 TEST_CASE("an atomic write replaces the file and leaves nothing else") {

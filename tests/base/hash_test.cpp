@@ -1,6 +1,5 @@
 // The values are those published for XXH64: the specification's check text, the sanity buffer of
-// the reference implementation (bytes of a multiplicative generator) and the examples found in most
-// bindings.
+// the reference implementation (bytes of a multiplicative generator) and examples of bindings.
 #include "base/hash.h"
 
 #include <string>

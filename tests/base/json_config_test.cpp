@@ -269,6 +269,9 @@ TEST_CASE("patches are merged in objects and in elements of arrays, and keep nul
 }
 
 TEST_CASE("null resets a known field to its default") {
+  Tagged wide = read_tagged(R"({"figure": {"radius": 3}})");  // a disc, the default, as before
+  read_config(wide, parse_json(R"({"figure": {"shape": null}})", ""));
+  CHECK(wide == read_tagged(R"({"figure": {"radius": 3}})"));
   Outer outer;
   outer.name = "other";
   outer.inner.rate = 7;
@@ -313,21 +316,13 @@ TEST_CASE("an option of another alternative stops with the alternatives that hav
       {R"({"scores": [{"kind": "bleu", "shape": "box", "widht": 3}]})",
        "widht: unknown key (kind bleu and shape box); did you mean width?"},
       {R"({"figure": {"width": 3}})", "figure.width: requires shape box"},
+      {R"({"scores": [{"beam": 4}]})", "scores[0].beam: requires kind bleu, parse"},  // its default
+      {R"({"figure.radius": 1})",
+       R"(paths are for --set and grids; write {"figure":{"radius":1}})"},
   };
   for (const auto& [text, message] : mistakes) {
     CHECK_THROWS_WITH(read_tagged(text), contains(message));
   }
-}
-
-TEST_CASE("an option of another alternative may stand there with its default") {
-  CHECK(read_tagged(R"({"scores": [{"beam": 4, "lowercase": false}]})") ==
-        read_tagged(R"({"scores": [{}]})"));
-  CHECK(read_tagged(R"({"figure": {"width": 2, "radius": null}})") == Tagged{});
-  const auto read_cell = [](const char* text) { return read<Cell>(text).shape; };
-  const char* box = R"({"score": {"kind": "loss", "beam": 4, "width": 1}})";
-  CHECK(read_cell(box) == Shape::disc);
-  CHECK_THROWS_WITH(read_cell(R"({"score": {"kind": "loss", "beam": 5}})"),
-                    "score: requires shape box");
 }
 
 TEST_CASE("a patch that changes a tag keeps the options that both alternatives have") {

@@ -1,5 +1,4 @@
-// Kernels against reference implementations with LibTorch operations: values, gradients, dropout
-// rates.
+// Kernels against LibTorch's operations: values, gradients, dropout rates.
 #include <ATen/Parallel.h>
 #ifdef __linux__
 #include <dlfcn.h>
@@ -13,13 +12,14 @@
 #include "kernels/ops/dropout.h"
 #include "kernels/ops/top_k.h"
 #include "tests/support/catch.h"
+#include "tests/support/scopes.h"
 #include "tests/support/tensors.h"
 
 using namespace attn;
 using testing::max_difference;
 
 TEST_CASE("at::parallel_for really is parallel: without OpenMP's flag it silently is not") {
-  if (torch::get_num_threads() < 2) return;
+  const testing::Threads two(2);
   std::mutex mutex;
   std::set<std::thread::id> threads;
   bool inside = true;

@@ -1,5 +1,4 @@
-// The kernels of kernels/cuda as C++, in a library of its own: tools/mutants.py puts others in its
-// place.
+// The kernels of kernels/cuda as C++, in a library that tools/mutants.py replaces by others.
 #include "tests/support/emulated_kernels.h"
 
 #include <iterator>

@@ -126,6 +126,7 @@ TEST_CASE("replayed updates are eager ones bit for bit, for every model that pad
   const testing::DevicePath path(/*gpu=*/true);
   const testing::Threads threads(1);
   const TrainConfig training = testing::in_two_batches();
+  int padded = 0;
   for (const testing::ModelVariant& variant : testing::variants()) {
     CAPTURE(variant.name);
     ModelConfig config = variant.config;
@@ -134,6 +135,7 @@ TEST_CASE("replayed updates are eager ones bit for bit, for every model that pad
     }
     const auto eager = testing::updates(config, training, {.count = 6, .padded = true});
     if (!eager.padded) continue;
+    ++padded;
     operators = values_read = 0;
     Replays made;
     const auto replayed = testing::updates(
@@ -147,6 +149,7 @@ TEST_CASE("replayed updates are eager ones bit for bit, for every model that pad
     CHECK(operators > 300);
     CHECK(values_read == 0);
   }
+  CHECK(padded > 20);
 }
 
 TEST_CASE(

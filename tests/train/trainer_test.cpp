@@ -226,8 +226,7 @@ TEST_CASE("updates that a GPU's path decides by itself are those of the host's d
   TrainConfig config = copying_training();
   config.clip_norm = GENERATE(0.0, 0.01, 1e6);
   config.optimizer.kind = GENERATE(OptimizerKind::adam, OptimizerKind::adamw);
-  // With a smaller one Adam's first updates follow the sign of gradients that are 0 but for
-  // rounding.
+  // With a smaller one Adam's first updates follow the sign of rounding errors.
   config.optimizer.adam.epsilon = config.optimizer.adamw.epsilon = 1e-4;
   TransformerConfig shape = copying_model();
   shape.dropout = 0.0;

@@ -125,6 +125,9 @@ TEST_CASE("an output has its name when it is complete") {
   output.stream() << "one\n";
   output.flush();
   CHECK(read_file(folder / "out.partial") == "one\n");
+  CHECK_THROWS_WITH(OutputFile(folder / "out"), contains("another command is writing it"));
+  { const OutputFile unwritten(folder / "none"); }
+  CHECK(!std::filesystem::exists(folder / "none.partial"));
   output.write_all("two\n");
   CHECK(read_file(folder / "out") == "one\ntwo\n");
 }

@@ -178,7 +178,10 @@ TEST_CASE("errors name the file, the full path and the remedy") {
        "eval[0].kind: parse: requires data.task=parsing; use loss"},
       {R"({"train": {"learning_rate": 0.1}})",
        "train.learning_rate: requires schedule inverse_sqrt, constant, cosine, wsd"},
-      {R"({"data": {"min_frequency": 2}})", "data.min_frequency: requires tokenizer words"},
+      {R"({"data": {"min_frequency": 1}})", "data.min_frequency: requires tokenizer words"},
+      {"{}",
+       "--set model.decoder_layers: requires architecture recurrent",
+       {"model.decoder_layers=2"}},
       {R"({"data": {"tokenizer": "words", "normalization": "nfkc"}})",
        "requires tokenizer bpe, unigram"},
       {R"({"data": {"silver_ratio": 2}})", "requires task parsing"},
@@ -205,7 +208,6 @@ TEST_CASE("errors name the file, the full path and the remedy") {
   CHECK_NOTHROW(
       resolve(R"({"model": {"architecture": "recurrent"}, "train": {"optimizer": "muon"}})"));
   CHECK_NOTHROW(resolve(silver, {"search.constrained=false"}));  // of constrained evaluators
-  CHECK_NOTHROW(resolve(R"({"train": {"learning_rate": 0.001}, "data": {"min_frequency": 1}})"));
 }
 
 TEST_CASE("a patch that changes the schedule removes the former one's options") {

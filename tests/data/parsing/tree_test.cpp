@@ -71,8 +71,8 @@ TEST_CASE("empty constituents are read and written") {
 
 TEST_CASE("in a treebank a tag whose word is missing is an error, an empty constituent is none") {
   const TreeOptions options = {.drop_traces = true, .require_words = true};
-  for (const std::string tree :
-       {"(S (NP (NN )) (VP (VB b)))", "(S (NN\n) (VB b))", "( (S ( NN ) (VB b)) )", "(NN )"}) {
+  for (const std::string tree : {"(S (NP (NN )) (VP (VB b)))", "(S (NN\n) (VB b))",
+                                 "( (S ( NN ) (VB b)) )", "(S ( NN) (VB b))", "(NN )"}) {
     CAPTURE(tree);
     CHECK_NOTHROW(parse_trees(tree, "text"));
     CHECK_THROWS_WITH(parse_trees(tree, "text", options), contains("the tag 'NN' has no word"));

@@ -1,5 +1,4 @@
-// Beam search on hand-made distributions whose best outputs are known or found by exhaustive
-// search.
+// Beam search on distributions whose best outputs are known or found by exhaustive search.
 #include "eval/search/beam_search.h"
 
 #include <algorithm>

@@ -159,6 +159,7 @@ TEST_CASE("a fused tree that would be too deep is the likeliest of the trees") {
 
 TEST_CASE("no tree of brackets that do not cross has a higher expected F1", "[slow]") {
   Random random(7);
+  int tried = 0;
   for (int round = 0; round < 150; ++round) {
     const int64_t words = 1 + round % 4;
     std::vector<Tree> trees;
@@ -172,6 +173,7 @@ TEST_CASE("no tree of brackets that do not cross has a higher expected F1", "[sl
     for (double& probability : probabilities) probability /= sum;
     const Pool pool = pool_of(trees, probabilities);
     if (pool.empty() || pool.size() > 14) continue;
+    ++tried;
     const FusedTree fused = fuse_trees(trees, probabilities);
     CAPTURE(write_tree(trees[0]), write_tree(trees[1]), write_tree(trees[2]),
             write_tree(fused.tree));
@@ -184,6 +186,7 @@ TEST_CASE("no tree of brackets that do not cross has a higher expected F1", "[sl
     CHECK(fused.expected_f1 == Approx(brackets.empty() ? bare : f1_of(pool, brackets)));
     CHECK(fused.expected_f1 == Approx(std::max(bare, highest_f1(pool))));
   }
+  CHECK(tried > 50);
 }
 
 TEST_CASE("log-probabilities of any size are normalized to probabilities") {

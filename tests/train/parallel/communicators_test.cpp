@@ -74,11 +74,11 @@ TEST_CASE("a process that works longer than the timeout is waited for, one that 
       [&](Communicator& world) {
         if (world.rank() == 1) {
           if (!works) return;  // no heartbeat any more
-          std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+          std::this_thread::sleep_for(std::chrono::seconds(6));
         }
         gather(world, 0);
       },
-      0.6);
+      2.0);
   for (size_t rank = 0; rank < errors.size(); ++rank) {
     if (works) {
       CHECK(errors[rank].empty());
@@ -115,7 +115,7 @@ const Stub& stub() {
   return loaded;
 }
 
-constexpr double kTimeout = 1.0;  // seconds
+constexpr double kTimeout = 2.0;  // seconds
 
 // Runs `work` as processes that communicate over the stub; returns the errors by rank.
 std::vector<std::string> run_over_nccl(int64_t size,
@@ -205,7 +205,7 @@ TEST_CASE("a fault of NCCL in one process ends all of them within the timeout, w
     const Fault planted(fault.c_str());
     const auto begin = std::chrono::steady_clock::now();
     const std::vector<std::string> errors = run_over_nccl(3, exchange_over_nccl);
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(4));
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
     const auto rank = static_cast<size_t>(fault.back() - '0');
     for (size_t r = 0; r < errors.size(); ++r) {
       CAPTURE(r);
