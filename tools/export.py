@@ -30,7 +30,7 @@ except ImportError:
 ANY = {f"{section}.{option}" for section, options in (
     ("data", "train valid source target tokenizer vocab_size shared_vocabulary source_model target_model min_frequency "
              "word_dropout character_coverage normalization max_length batch_tokens cache sources"),
-    ("model", "layers d_model d_ff heads d_k d_v dropout attention_dropout activation_dropout max_positions bias "
+    ("model", "layers decoder_layers d_model d_ff heads d_k d_v dropout attention_dropout activation_dropout max_positions bias "
               "embedding_sharing initialization qk_norm_length")) for option in options.split()}
 MARIAN = {"model.activation": ("relu", "gelu", "silu"), "model.position": ("sinusoidal_halves", "learned", "none")}
 SOME = {"huggingface": MARIAN,
@@ -133,7 +133,7 @@ def ctranslate2_spec(model):
              "head_dim": width if width * config.heads != config.d_model else None,
              "rotary_dim": d_k if rotary else None}
     spec = transformer_spec.TransformerSpec(transformer_spec.TransformerEncoderSpec(**shape),
-                                            transformer_spec.TransformerDecoderSpec(**shape))
+                                            transformer_spec.TransformerDecoderSpec(**shape | {"num_layers": config.decoder_layers}))
 
     def fill(layer, *names):
         """Sets a norm, or a linear layer to those of these names, their rows below each other."""
@@ -217,7 +217,7 @@ def write_huggingface(model, source, target, search, folder):
     padding = max(len(source.tokens), len(target.tokens))  # the config has one id for both sides
     special = {"pad_token_id": padding, "bos_token_id": target.bos, "eos_token_id": target.eos,
                "decoder_start_token_id": target.bos, "forced_eos_token_id": None}
-    sizes = {f"{stack}_{theirs}": config[ours] for stack in ("encoder", "decoder") for theirs, ours in
+    sizes = {f"{stack}_{theirs}": config.get(f"{stack}_{ours}", config[ours]) for stack in ("encoder", "decoder") for theirs, ours in
              (("layers", "layers"), ("attention_heads", "heads"), ("ffn_dim", "d_ff"))}
     sizes |= {name: config[name] for name in ("d_model", "dropout", "attention_dropout", "activation_dropout")}
     MarianConfig(**sizes, **special, architectures=["MarianMTModel"], activation_function=config["activation"],

@@ -27,6 +27,7 @@ bool is_in_scores(Position position) {
 
 void TransformerConfig::validate() const {
   require_between("layers", layers, 1, kMaxDepth);
+  require_between("decoder_layers", decoder_depth(), 1, kMaxDepth);
   require_size("d_model", d_model);
   require_size("d_ff", d_ff);
   require_size("heads", heads);
@@ -39,7 +40,7 @@ void TransformerConfig::validate() const {
     require(heads * width <= kMaxWidth, name, width, "times model.heads must be at most 2^20");
   }
   encoder_mixer.validate("encoder_mixer", layers, d_model);
-  decoder_mixer.validate("decoder_mixer", layers);
+  decoder_mixer.validate("decoder_mixer", decoder_depth());
   require_size("max_positions", max_positions);
   require_dropout("dropout", dropout);
   require_dropout("attention_dropout", attention_dropout);

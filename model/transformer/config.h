@@ -100,6 +100,7 @@ constexpr bool has_final_norm(Norm norm) {
 
 struct TransformerConfig {
   int64_t layers = 6;
+  std::optional<int64_t> decoder_layers;  ///< decoder_depth() resolves it
   int64_t d_model = 512;
   int64_t d_ff = 2048;
   int64_t heads = 8;
@@ -129,6 +130,7 @@ struct TransformerConfig {
   template <class Self, class Visit>
   static void fields(Self& self, Visit&& visit) {
     visit("layers", self.layers, "N: layers of the encoder and of the decoder");
+    visit("decoder_layers", self.decoder_layers, "layers of the decoder; auto: N, as in the paper");
     visit("d_model", self.d_model, "model dimension: width of embeddings and sub-layer outputs");
     visit("d_ff", self.d_ff, "inner dimension of the feed-forward networks");
     visit("heads", self.heads, "h: number of attention heads");
@@ -201,6 +203,8 @@ struct TransformerConfig {
   bool self_attends(bool decoder) const {
     return decoder ? decoder_mixer.is_attention() : encoder_mixer.is_attention();
   }
+  /// Layers of the decoder.
+  int64_t decoder_depth() const { return decoder_layers.value_or(layers); }
   /// Heads of keys and values.
   int64_t key_heads() const { return kv_heads.value_or(heads); }
   /// d_k and d_v.

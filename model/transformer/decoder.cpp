@@ -34,7 +34,7 @@ torch::Tensor DecoderLayerImpl::step(torch::Tensor x_RD, DecoderState& state, si
 
 DecoderImpl::DecoderImpl(const TransformerConfig& config) {
   register_module("layers", layers);
-  for (int64_t i = 0; i < config.layers; ++i) layers->push_back(DecoderLayer(config, i));
+  for (int64_t i = 0; i < config.decoder_depth(); ++i) layers->push_back(DecoderLayer(config, i));
   if (has_final_norm(config.norm)) final_norm = register_module("final_norm", make_norm(config));
 }
 

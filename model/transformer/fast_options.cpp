@@ -14,6 +14,7 @@ using std::string_view;
 // Options that both fast paths compute at any value, or that make no difference to them. Of the
 // encoder's mixer packed search sees the results alone.
 constexpr string_view kKnown[] = {"layers",
+                                  "decoder_layers",
                                   "d_model",
                                   "d_ff",
                                   "heads",

@@ -29,9 +29,9 @@ void set_scales_of(const TransformerConfig& config, torch::nn::Module& stack, De
   }
 }
 
-double last_gain(const TransformerConfig& config, int64_t sublayers_a_layer) {
+double last_gain(const TransformerConfig& config, int64_t sublayers) {
   if (config.initialization != Initialization::depth) return 1.0;
-  return 1 / std::sqrt(static_cast<double>(sublayers_a_layer * config.layers));
+  return 1 / std::sqrt(static_cast<double>(sublayers));
 }
 
 }  // namespace
@@ -39,20 +39,22 @@ double last_gain(const TransformerConfig& config, int64_t sublayers_a_layer) {
 DeepScale encoder_scale(const TransformerConfig& config) {
   if (config.norm != Norm::deep) return {};
   const double n = static_cast<double>(config.layers);
-  const double root = std::pow(std::pow(n, 4) * n, 1.0 / 16);
+  const double root =
+      std::pow(std::pow(n, 4) * static_cast<double>(config.decoder_depth()), 1.0 / 16);
   return {0.81 * root, 0.87 / root};
 }
 
 DeepScale decoder_scale(const TransformerConfig& config) {
   if (config.norm != Norm::deep) return {};
-  const double m = static_cast<double>(config.layers);
+  const double m = static_cast<double>(config.decoder_depth());
   return {std::pow(3 * m, 0.25), std::pow(12 * m, -0.25)};
 }
 
 void set_scales(const TransformerConfig& config, torch::nn::Module& encoder,
                 torch::nn::Module& decoder) {
-  set_scales_of(config, encoder, encoder_scale(config), last_gain(config, 2));
-  set_scales_of(config, decoder, decoder_scale(config), last_gain(config, 3));
+  set_scales_of(config, encoder, encoder_scale(config), last_gain(config, 2 * config.layers));
+  set_scales_of(config, decoder, decoder_scale(config),
+                last_gain(config, 3 * config.decoder_depth()));
 }
 
 }  // namespace attn

@@ -12,7 +12,7 @@ namespace attn {
 struct DeepScale {
   double alpha = 1.0, beta = 1.0;
 };
-/// Encoder: α = 0.81 (N⁴M)^(1/16), β = 0.87 (N⁴M)^(-1/16); both stacks have `layers` layers. This
+/// Encoder: α = 0.81 (N⁴M)^(1/16), β = 0.87 (N⁴M)^(-1/16) of N layers, and M of the decoder. This
 /// is the paper's form; github.com/microsoft/torchscale (issue 16) divides the initial weights by
 /// (N⁴M)^(1/16) / 1.15 instead, a factor of 1.15 for 0.87.
 DeepScale encoder_scale(const TransformerConfig& config);

@@ -42,7 +42,7 @@ int64_t parameter_count(const TransformerConfig& c, const VocabularySizes& vocab
   const int64_t next_word =
       c.deterministic_attention ? linear_parameters(c.d_model, c.d_model, false) : 0;
   return embedding_rows(c.embedding_sharing, vocabulary) * c.d_model + position_parameters(c) +
-         next_word + final_norms + c.layers * (encoder_layer + decoder_layer);
+         next_word + final_norms + c.layers * encoder_layer + c.decoder_depth() * decoder_layer;
 }
 
 double forward_flops(const TransformerConfig& c, const VocabularySizes& vocabulary,
@@ -63,7 +63,8 @@ double forward_flops(const TransformerConfig& c, const VocabularySizes& vocabula
                          t * queries_and_output + s * keys_and_values + t * s * per_score;
   const double output = t * d * static_cast<double>(vocabulary.target);
   const double next_word = c.deterministic_attention ? s * d * d : 0.0;
-  return 2 * (static_cast<double>(c.layers) * (encoder + decoder) + next_word + output);
+  const double n = static_cast<double>(c.layers), m = static_cast<double>(c.decoder_depth());
+  return 2 * (n * encoder + m * decoder + next_word + output);
 }
 
 }  // namespace attn

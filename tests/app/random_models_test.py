@@ -32,9 +32,9 @@ def transformer(draw):
     norm = draw(["post", "pre", "deep"])
     mup = draw([False, False, False, True]) if norm != "deep" else False
     model = {
-        "layers": draw([1, 2, 3]), "d_model": draw([24, 32, 40, 64, 72, 100]), "d_ff": draw([32, 48, 64, 88]),
-        "heads": heads, "kv_heads": draw(["auto", *(n for n in range(1, heads + 1) if heads % n == 0)]), "d_k": d_k,
-        "d_v": draw([d_k, 4, 7, 16, 24]), "dropout": draw([0, 0.1, 0.3]), "attention_dropout": draw([0, 0.1]),
+        "layers": draw([1, 2, 3]), "decoder_layers": draw([1, 2, 3]), "d_model": draw([24, 32, 40, 64, 72, 100]),
+        "d_ff": draw([32, 48, 64, 88]), "heads": heads, "kv_heads": draw(["auto", *(n for n in range(1, heads + 1) if heads % n == 0)]),
+        "d_k": d_k, "d_v": draw([d_k, 4, 7, 16, 24]), "dropout": draw([0, 0.1, 0.3]), "attention_dropout": draw([0, 0.1]),
         "activation_dropout": draw([0, 0.1]), "norm": norm,
         "norm_kind": draw(["layer", "rms"] if norm == "deep" else ["layer", "rms", "scale"]),
         "qk_norm": draw(["none", "l2", "rms"]), "bias": draw([True, False]), "feed_forward_bias": draw([True, False]),
@@ -46,7 +46,7 @@ def transformer(draw):
     model["mup_base"] = draw(bases) if mup else 0
     for side in ("encoder", "decoder"):
         if draw([True, False, False]) and norm != "deep" and model["initialization"] != "depth":
-            model[f"{side}_mixer"] = mixer(draw, side == "encoder", model["layers"])
+            model[f"{side}_mixer"] = mixer(draw, side == "encoder", model["layers" if side == "encoder" else "decoder_layers"])
     mixed = [model.get(f"{side}_mixer", {}).get("kind", "attention") for side in ("encoder", "decoder")]
     in_attention = ["rotary", "alibi", "t5_bias", "relative"] if "attention" in mixed else []
     model["position"] = draw(["sinusoidal", "sinusoidal_halves", "learned", "none"] + in_attention)

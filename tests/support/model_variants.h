@@ -59,6 +59,8 @@ inline std::vector<VariantOptions> transformer_variants() {
           {"relative positions", R"("position": "relative")"},
           {"scale norm", R"("norm_kind": "scale", "norm": "pre")"},
           {"deep norm", R"("norm": "deep", "layers": 3)"},
+          {"shallow decoder, deep norm", R"("norm": "deep", "layers": 3, "decoder_layers": 1)"},
+          {"deep decoder", R"("layers": 1, "decoder_layers": 3, "initialization": "depth")"},
           {"l2 qk norm", R"("qk_norm": "l2")", kModules},
           {"rms qk norm, rotary", R"("qk_norm": "rms", "position": "rotary")", kModules},
           {"multi-query", R"("kv_heads": 1)"},

@@ -54,9 +54,9 @@ def write_weights(path, weights):
 
 def resolved(options):
     """The object "model" of a config with numbers for "auto"."""
-    heads = options.get("heads", 1)
-    derived = {"kv_heads": heads, "d_k": options["d_model"] // heads, "d_v": options["d_model"] // heads}
-    return {name: derived[name] if value == "auto" else value for name, value in options.items()}
+    heads, width = options.get("heads", 1), options["d_model"] // options.get("heads", 1)
+    derived = {"decoder_layers": options.get("layers"), "kv_heads": heads, "d_k": width, "d_v": width}
+    return derived | {name: derived[name] if value == "auto" else value for name, value in options.items()}
 
 
 def make_model(options, sizes):

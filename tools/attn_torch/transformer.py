@@ -235,7 +235,7 @@ class Sublayer(nn.Module):
         super().__init__()
         self.pre, self.alpha = config.norm == "pre", 1
         if config.norm == "deep":
-            self.alpha = (3 * config.layers) ** (1 / 4) if decoder else 0.81 * config.layers ** (5 / 16)
+            self.alpha = (3 * config.decoder_layers) ** 0.25 if decoder else 0.81 * (config.layers ** 4 * config.decoder_layers) ** 0.0625
         self.norm, self.dropout = make_norm(config), nn.Dropout(config.dropout)
 
     def forward(self, x, function):
@@ -278,7 +278,7 @@ class Stack(nn.Module):
 
     def __init__(self, config, mixer, decoder):
         super().__init__()
-        self.layers = nn.ModuleList(Layer(config, mixer, i, decoder) for i in range(config.layers))
+        self.layers = nn.ModuleList(Layer(config, mixer, i, decoder) for i in range(config.decoder_layers if decoder else config.layers))
         self.final_norm = make_norm(config) if config.norm == "pre" else nn.Identity()
         self.decoder, self.window = decoder, getattr(mixer, "window", 0)
 
