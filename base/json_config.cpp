@@ -143,8 +143,9 @@ void read_value(std::string& out, const Json& json, const std::string& place) {
 
 void check_unknown_key(const std::string& place, const std::string& key, const Json& value,
                        const Json& written, const Json& tags, const std::vector<FieldDoc>& docs) {
-  require(key.find('.') == key.npos, join(place, key), value,
-          "paths are for --set and grids; write " + nested(key, value).dump());
+  if (key.find('.') != key.npos) {
+    throw ConfigError(join(place, key) + ": a path, as in --set and grids; nest objects here");
+  }
   std::vector<std::string> known, chosen, owners;
   std::string path;  // of the option, or of the first one of a struct
   for (const FieldDoc& doc : docs) {

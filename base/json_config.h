@@ -92,8 +92,7 @@ std::string type_word();
 template <class T>
 std::vector<FieldDoc> explain_struct(const T& config, const std::string& place);
 
-// Throws ConfigError for a key that `written`, all options of a struct with these tags, does not
-// have, unless `docs` say that another alternative has it and the value is its default.
+// Throws ConfigError for a key that `written`, all options of a struct with these tags, lacks.
 void check_unknown_key(const std::string& place, const std::string& key, const Json& value,
                        const Json& written, const Json& tags, const std::vector<FieldDoc>& docs);
 
@@ -330,8 +329,8 @@ std::vector<FieldDoc> explain_struct(const T& config, const std::string& place) 
 /// Overwrites the fields of `config` that `json` has; other fields keep their values, so that
 /// `json` is a merge patch. null resets a field to its default; an object patches the elements of
 /// an array that its keys number. Derived values are optional and spelt "auto". An option of
-/// another alternative of a tagged union is an error unless it has its default value. `place` is
-/// the path of the struct in the config. Throws ConfigError with the path of the first error.
+/// another alternative of a union is an error, also at its default. `place` is the path of the
+/// struct in the config. Throws ConfigError with the path of the first error.
 template <class T>
 void read_config(T& config, const Json& json, const std::string& place = "") {
   json_config_detail::read_any(config, json, place);

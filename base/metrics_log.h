@@ -13,8 +13,8 @@ namespace attn {
 /// at most one incomplete line.
 class MetricsLog {
  public:
-  /// Creates the file (not its directory) if missing and removes an incomplete last line. Throws
-  /// DataError.
+  /// Creates the file (not its directory) if missing and removes an incomplete last line, or what
+  /// follows a NUL of a crash. Throws DataError.
   explicit MetricsLog(std::filesystem::path path);
   ~MetricsLog();
   MetricsLog(const MetricsLog&) = delete;

@@ -63,8 +63,8 @@ std::string latex_cell(std::string_view text) {
     const auto found = std::find_if(std::begin(kLatex), std::end(kLatex),
                                     [&](const auto& one) { return text.starts_with(one.first); });
     // No part of a word is a symbol: shared_vocabulary has no d_v.
-    const bool within =
-        !out.empty() && std::isalpha(out.back() & 127) && std::isalpha(text[0] & 127);
+    const bool within = !out.empty() && out.back() > 0 && std::isalpha(out.back()) && text[0] > 0 &&
+                        std::isalpha(text[0]);
     const bool special = found != std::end(kLatex) && !within;
     out += special ? found->second : text.substr(0, 1);
     text.remove_prefix(special ? found->first.size() : 1);

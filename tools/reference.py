@@ -49,8 +49,8 @@ its training) or from another file:
   and the `kind` of an evaluator. A patch that changes one keeps the options that the new value has,
   too, if they differ from the defaults of the old one; all others get the defaults of the new one.
   One that changes `model.architecture` resets all other options of `model`.
-- An unknown key, a wrong type or an invalid choice is an error with its path and the nearest valid
-  name.
+- An unknown key, also of another alternative, a path as a key, a wrong type or an invalid choice is
+  an error with its path and the nearest valid name.
 
 `./run config FILE` prints the resolved config with all options.
 """

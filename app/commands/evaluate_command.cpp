@@ -34,10 +34,9 @@ EvaluationResult run_evaluator(const Evaluator& evaluator, const EvaluatorConfig
                                  return searched_sentences - before;
                                }});
   const EvaluationResult result = evaluator.run(loaded.models, output);
+  const auto member = std::filesystem::weakly_canonical(loaded.members.front().directory.path());
   count_scoring(config, loaded.experiment().data, evaluator.text_key(),
-                RunDirectory::of_checkpoint(
-                    std::filesystem::absolute(loaded.members.front().directory.path())),
-                {});
+                RunDirectory::of_checkpoint(member), {});
   return result;
 }
 

@@ -74,8 +74,7 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
   return list;
 }
 
-// Loads the models for search, with the tag of the sentences. Throws ConfigError for models of a
-// different task.
+// Loads the models for search, with the sentences' tag. Throws ConfigError for another task's.
 LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context) {
   LoadedEnsemble loaded = load_ensemble(flags.runs, context.device, flags.assignments());
   if (loaded.experiment().data.task != task) {

@@ -185,6 +185,7 @@ void OutputFile::commit() {
   if (is_stdout() || special_) return;
   sync_file(partial(), partial());  // else a power failure could leave an empty file of this name
   commit_file(partial(), path_);
+  file_.reset();  // the name is another command's from here on
 }
 
 void OutputFile::write_all(std::string_view text) {

@@ -27,7 +27,7 @@ void flush_standard_output();
 
 /// Until commit() the lines are in PATH.partial, where an interrupted command leaves them; an
 /// existing file is replaced at the end. Symbolic links are followed; devices and pipes are written
-/// directly. One at a time has a path.
+/// directly. One at a time may write a path.
 class OutputFile {
  public:
   /// Empty or "-": standard output. Throws DataError if the file cannot be created.

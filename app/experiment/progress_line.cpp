@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/format.h"
 
 namespace attn {
@@ -86,6 +87,7 @@ bool draws_on_stderr() {
 
 Progress::Progress(const std::filesystem::path& log, int64_t last_step)
     : last_step_(last_step), terminal_(draws_on_stderr()) {
+  require_regular_file(log);
   if (std::filesystem::is_symlink(log)) throw_file_error("write", log, ELOOP);
   errno = 0;  // isatty sets it
   log_.open(log, std::ios::app);

@@ -56,8 +56,7 @@ struct ProcessRequest {
 /// cannot be started.
 pid_t start_process(const ProcessRequest& request);
 
-/// Waits up to `seconds` for any child to exit. Returns its process id and sets `end`; returns 0 if
-/// none did.
+/// Waits up to `seconds` for any child to exit; returns its process id, or 0, and sets `end`.
 pid_t wait_for_process(double seconds, ProcessEnd& end);
 
 }  // namespace attn

@@ -37,8 +37,8 @@ struct TreeOptions {
   bool drop_traces = false;
   /// "NP-SBJ-1" and "NP=2" become "NP"; "-LRB-", "-NONE-" and "PRP$" stay.
   bool drop_functions = false;
-  /// A label, white space and no word, "(NN )", is an error and not an empty constituent "(NN)":
-  /// for treebanks, in which the word has been lost.
+  /// A label, white space and no word, "(NN )" or "( NN)", is an error, no empty constituent
+  /// "(NN)": for treebanks, in which the word has been lost.
   bool require_words = false;
 };
 

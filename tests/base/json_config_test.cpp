@@ -317,8 +317,8 @@ TEST_CASE("an option of another alternative stops with the alternatives that hav
        "widht: unknown key (kind bleu and shape box); did you mean width?"},
       {R"({"figure": {"width": 3}})", "figure.width: requires shape box"},
       {R"({"scores": [{"beam": 4}]})", "scores[0].beam: requires kind bleu, parse"},  // its default
-      {R"({"figure.radius": 1})",
-       R"(paths are for --set and grids; write {"figure":{"radius":1}})"},
+      {R"({"figure.radius": 1})", "figure.radius: a path, as in --set and grids; nest objects"},
+      {R"({"figure": {"": 1}})", "figure.: unknown key"},
   };
   for (const auto& [text, message] : mistakes) {
     CHECK_THROWS_WITH(read_tagged(text), contains(message));
