@@ -14,7 +14,6 @@ namespace attn {
 namespace {
 
 constexpr int kMaxDepth = 64;
-constexpr size_t kMaxKeys = 10'000;  // of an object
 
 // The parts of a path: eval, 0, every of "eval[0].every" and of "eval.0.every".
 std::vector<std::string> parts_of(const std::string& path) {
@@ -32,7 +31,7 @@ Json parse_json(std::string_view text, const std::string& name) {
     if (depth > kMaxDepth) throw ConfigError(name + ": nested deeper than 64 levels");
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (!keys.empty() && keys.back().size() > kMaxKeys) {  // finding one takes time by their number
+    if (!keys.empty() && keys.back().size() > 10'000) {  // finding one takes time by their number
       throw ConfigError(name + ": an object has more than 10000 keys");
     }
     if (event == Json::parse_event_t::key && !keys.back().insert(parsed.dump()).second) {
@@ -152,6 +151,7 @@ void check_unknown_key(const std::string& place, const std::string& key, const J
     if (path.empty() && is_within(doc.path, key)) path = doc.path;
     if (doc.path == path) owners.push_back(doc.only);
   }
+  if (!owners.empty() && value.is_null()) return;  // not set
   if (!owners.empty()) throw ConfigError(join(place, key) + ": requires " + joined(owners, " or "));
   std::string leaf = key;
   for (const Json* at = &value; at->is_object() && at->size() == 1; at = &at->front()) {

@@ -54,8 +54,7 @@ class Parse(ProgramTest):
         cls.attn("generate", "corpus", "--train", "1200", "--valid", "40", "--test", "40")
         cls.write("parse.json", CONFIG)
         cls.training = cls.attn("train", "parse.json", "--run", "tags").stderr
-        cls.write("xx.json", {"base": "parse.json", "data": {"tree_form": "xx", "tokenizer": "bpe", "vocab_size": 300,
-                                                                  "min_frequency": 1, "unknown_classes": False}})
+        cls.write("xx.json", {"base": "parse.json", "data": {"tree_form": "xx", "tokenizer": "bpe", "vocab_size": 300}})
         cls.attn("train", "xx.json", "--run", "xx", "--set", "train.steps=10", "--set", "eval=[]")
         cls.attn("train", "parse.json", "--run", "words", "--set", "train.steps=30", "--set", "model.word_positions=true",
                  "--set", "model.deterministic_attention=true", "--set", 'eval=[{"name": "loss", "kind": "loss", "every": 10}]')
