@@ -105,17 +105,16 @@ BleuOptions bleu_options(const Experiment& experiment) {
 // Of the selected pairs.
 void add_scores(Json& report, LoadedModel& loaded, const std::vector<HeadStatistics>& heads,
                 const HeadsOptions& options, const SelectedPairs& selected) {
-  const auto chosen = [&](const std::vector<std::string>& all) {
-    std::vector<std::string> lines;
-    for (const size_t line : selected.lines) lines.push_back(all.at(line));
-    return lines;
-  };
+  std::vector<std::string> sources, references;
+  for (const PairTexts& texts : selected.texts) {
+    sources.push_back(texts.source);
+    references.push_back(texts.target);
+  }
   SearchConfig search = loaded.experiment.search;
   search.nbest = 1;
   const BleuOptions bleu = bleu_options(loaded.experiment);
-  HeadPruning pruning(*loaded.model, loaded.tokenizers, search,
-                      chosen(source_lines(loaded, options.data)),
-                      chosen(read_lines(target_path(loaded, options.data))), bleu);
+  HeadPruning pruning(*loaded.model, loaded.tokenizers, search, std::move(sources),
+                      std::move(references), bleu);
   pruning.log = [](const std::string& what) { std::cerr << "translating, " << what << "\n"; };
   if (options.prune) {
     for (const PrunedScore& score : pruning.curve(by_importance(heads))) {

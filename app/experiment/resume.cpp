@@ -183,6 +183,7 @@ std::vector<std::string> row_conflicts(const RunDirectory& run, Experiment row,
 std::vector<std::string> changed_paths(const Experiment& before, const Experiment& after) {
   std::vector<std::string> out;
   collect(write_resolved(before), write_resolved(after), resolved_defaults(after), "", out);
+  std::erase(out, "about");
   return out;
 }
 

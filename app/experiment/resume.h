@@ -52,10 +52,10 @@ Json changes_at(int64_t step, const Experiment& before, const Experiment& now);
 std::vector<std::string> row_conflicts(const RunDirectory& run, Experiment row,
                                        const std::string& change = "");
 
-/// Paths ("model.heads", "eval[1].every") of the options that differ, in the order of `before`, as
-/// write_resolved has them. Arrays of different lengths differ as a whole. Options that only one
-/// experiment has, because a tag differs, are listed if `after` has them with a value other than
-/// the default.
+/// Paths ("model.heads", "eval[1].every") of the options that differ, without "about", in the order
+/// of `before`, as write_resolved has them. Arrays of different lengths differ as a whole. Options
+/// that only one experiment has, because a tag differs, are listed if `after` has them with a value
+/// other than the default.
 std::vector<std::string> changed_paths(const Experiment& before, const Experiment& after);
 
 /// The JSON text of every value, by path; of arrays also as a whole.

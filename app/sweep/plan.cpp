@@ -170,7 +170,6 @@ void plan_runs(SweepPlan& plan) {
   for (PlannedRow& row : plan.rows) {
     row.config = write_resolved(row.experiment);
     row.changed = changed_paths(plan.rows.front().experiment, row.experiment);
-    std::erase(row.changed, "about");
   }
   plan.runs.clear();
   for (int64_t k = 0, left = 1; left > 0; ++k) {

@@ -51,6 +51,7 @@ void mark_equivalent(SweepResults& out, std::span<const Experiment> experiments)
 
 /// Adds a note for each row whose logged losses equal its baseline's bit for bit, although options
 /// differ that decide how it is trained: a fast path or an edited model may have missed the option.
+/// Also for each row with the options of its baseline.
 void note_ineffective(SweepResults& out, std::span<const Experiment> experiments);
 
 /// Adds notes of the rows that were trained by formulas as edited, without their fast paths, and of

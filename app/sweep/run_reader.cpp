@@ -296,9 +296,8 @@ void note_ineffective(SweepResults& out, std::span<const Experiment> experiments
     if (change.record != former.record) {
       options.insert(options.begin(), (change.kind.empty() ? former : change).label());
     }
-    std::vector<std::string> differing = changed_paths(experiments[with], experiments[i]);
-    std::erase(differing, "about");
-    if (differing.empty() && change.record == former.record) {
+    if (changed_paths(experiments[with], experiments[i]).empty() &&
+        change.record == former.record) {
       out.notes.push_back(out.rows[i].name + ": has the options of " + out.rows[with].name);
     }
     if (options.empty() || !same_values(out.rows[i], out.rows[with], &RunRecord::losses) ||
