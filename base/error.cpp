@@ -1,6 +1,7 @@
 #include "base/error.h"
 
 #include <cerrno>
+#include <system_error>
 
 #include "base/format.h"
 #include "base/utf8.h"
@@ -29,12 +30,8 @@ std::string printable(std::string_view text) {
 }
 
 void throw_file_error(std::string_view action, const std::filesystem::path& path, int error) {
-  throw_file_error(action, path, {error == 0 ? EIO : error, std::generic_category()});
-}
-
-void throw_file_error(std::string_view action, const std::filesystem::path& path,
-                      const std::error_code& error) {
-  throw DataError("cannot " + std::string(action) + " '" + path.string() + "': " + error.message());
+  throw DataError("cannot " + std::string(action) + " '" + path.string() +
+                  "': " + std::generic_category().message(error == 0 ? EIO : error));
 }
 
 }  // namespace attn

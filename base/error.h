@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 namespace attn {
 
@@ -45,7 +44,5 @@ class DataError : public UserError {
 /// a value of errno; 0, which a failed stream may leave there, is reported as an I/O error.
 [[noreturn]] void throw_file_error(std::string_view action, const std::filesystem::path& path,
                                    int error);
-[[noreturn]] void throw_file_error(std::string_view action, const std::filesystem::path& path,
-                                   const std::error_code& error);
 
 }  // namespace attn

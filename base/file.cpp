@@ -17,7 +17,6 @@
 
 #include "base/error.h"
 #include "base/format.h"
-#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -154,7 +153,7 @@ void remove_leftovers(const fs::path& folder, std::chrono::seconds age) {
     const auto written = entry.last_write_time(error);
     if (error || fs::file_time_type::clock::now() - written < age) continue;
     fs::remove_all(entry.path(), error);
-    if (error) throw_file_error("delete", entry.path(), error);
+    if (error) throw_file_error("delete", entry.path(), error.value());
   }
 }
 
@@ -203,37 +202,6 @@ std::string read_file(const fs::path& path, int64_t limit) {
   std::string content;
   read_pieces(path, limit, [&](std::string_view piece) { content += piece; });
   return content;
-}
-
-void begin_text(std::string& first_line, const std::string& file, ByteOrderMark mark) {
-  constexpr std::string_view kCompressed[] = {"\x1F\x8B", "BZh", "\x28\xB5\x2F\xFD", "\xFD\x37zXZ"};
-  for (const std::string_view start : kCompressed) {
-    const bool is_word = start == "BZh" && first_line.find("1AY&SY") != 4;
-    if (!first_line.starts_with(start) || is_word) continue;
-    throw DataError(file + ": compressed (gzip, bzip2, zstd or xz); decompress it first");
-  }
-  if (mark == ByteOrderMark::drop) drop_byte_order_mark(first_line);
-}
-
-std::vector<std::string> read_lines(const fs::path& path, ByteOrderMark mark, int64_t limit) {
-  std::vector<std::string> lines;
-  std::string line;
-  const auto end_line = [&] {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    lines.emplace_back(line);  // a copy without excess capacity
-    line.clear();
-  };
-  read_pieces(path, limit, [&](std::string_view piece) {
-    for (size_t end = 0; (end = piece.find('\n')) != std::string_view::npos;) {
-      line += piece.substr(0, end);
-      end_line();
-      piece.remove_prefix(end + 1);
-    }
-    line += piece;
-  });
-  if (!line.empty()) end_line();
-  if (!lines.empty()) begin_text(lines.front(), path.string(), mark);
-  return lines;
 }
 
 void make_directories(const fs::path& path) {

@@ -28,20 +28,6 @@ void read_pieces(const std::filesystem::path& path, int64_t limit,
 /// Reads a whole file. Throws DataError if it cannot be read or is larger than `limit` bytes.
 std::string read_file(const std::filesystem::path& path, int64_t limit = int64_t{1} << 30);
 
-/// What to do with a byte order mark: sacreBLEU scores it.
-enum class ByteOrderMark { drop, keep };
-
-/// For the first line of each text: drops the byte order mark. Throws DataError naming `file` if
-/// the text is compressed.
-void begin_text(std::string& first_line, const std::string& file,
-                ByteOrderMark mark = ByteOrderMark::drop);
-
-/// Reads the lines of a file, without line endings ("\n" or "\r\n"). The last line need not have a
-/// line ending. Throws DataError, as begin_text, too.
-std::vector<std::string> read_lines(const std::filesystem::path& path,
-                                    ByteOrderMark mark = ByteOrderMark::drop,
-                                    int64_t limit = int64_t{1} << 34);
-
 /// Part of the names of temporary files, followed by 16 random digits.
 inline constexpr std::string_view temporary_mark = ".tmp-";
 /// temporary_mark and the digits (process ids are not unique across machines and containers).

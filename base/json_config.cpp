@@ -136,6 +136,9 @@ void read_value(double& out, const Json& json, const std::string& place) {
 }
 
 void read_value(std::string& out, const Json& json, const std::string& place) {
+  if (json.is_number() || json.is_boolean()) {
+    wrong_type(place, json, "a string, such as \"" + json.dump() + "\"");
+  }
   if (!json.is_string()) wrong_type(place, json, "a string");
   out = json.get<std::string>();
 }

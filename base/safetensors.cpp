@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
-#include <fstream>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -93,23 +91,6 @@ std::string make_header(const std::vector<const TensorView*>& order,
   text.resize((text.size() + 7) / 8 * 8, ' ');
   const uint64_t length = text.size();
   return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text;
-}
-
-void write_parts(const fs::path& path, const std::string& header,
-                 const std::vector<const TensorView*>& order) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  const bool created = file.is_open();
-  file << header;
-  for (const TensorView* view : order) {
-    file.write(reinterpret_cast<const char*>(view->bytes.data()), std::ssize(view->bytes));
-  }
-  file.close();
-  if (file) return;
-  const int why = errno;
-  std::error_code ignored;
-  if (created) fs::remove(path, ignored);
-  throw_file_error("write", path, why);
 }
 
 // ---- reading
@@ -211,7 +192,12 @@ std::string checksum_of(std::span<const TensorView> sorted) {
 void write_safetensors(const fs::path& path, std::span<const TensorView> tensors,
                        const std::map<std::string, std::string>& metadata) {
   const auto order = in_file_order(tensors);
-  write_parts(path, make_header(order, metadata), order);
+  NewFile file(path);
+  file.stream() << make_header(order, metadata);
+  for (const TensorView* view : order) {
+    file.stream().write(reinterpret_cast<const char*>(view->bytes.data()), std::ssize(view->bytes));
+  }
+  file.commit();
 }
 
 SafetensorsFile::SafetensorsFile(const fs::path& path) : path_(path), file_(path) {

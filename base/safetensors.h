@@ -31,10 +31,9 @@ std::string checksum_of(std::span<const TensorView> sorted);
 /// Bytes per element of a dtype; 0 for unsupported dtypes.
 int64_t dtype_size(std::string_view dtype);
 
-/// Writes a file, not atomically (use it inside an AtomicDirectory). As in Python's safetensors,
-/// the header is padded to 8 bytes and the tensors are sorted by element size, then by name, so
-/// that each is aligned. Throws DataError if the file cannot be written (it is then removed) and
-/// std::invalid_argument for inconsistent views.
+/// Writes a NewFile. As in Python's safetensors, the header is padded to 8 bytes and the tensors
+/// are sorted by element size, then by name, so that each is aligned. Throws DataError if the file
+/// cannot be written and std::invalid_argument for inconsistent views.
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorView> tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

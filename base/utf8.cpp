@@ -43,11 +43,6 @@ std::optional<size_t> find_invalid_utf8(std::string_view text) {
   return std::nullopt;
 }
 
-bool looks_like_utf16(std::string_view start) {
-  return start.starts_with("\xFF\xFE") || start.starts_with("\xFE\xFF") ||
-         start.substr(0, 2).find('\0') != std::string_view::npos;
-}
-
 std::vector<char32_t> decode_utf8(std::string_view text) {
   std::vector<char32_t> code_points;
   code_points.reserve(text.size());
@@ -62,10 +57,6 @@ std::vector<char32_t> decode_utf8(std::string_view text) {
 std::string_view without_byte_order_mark(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   return text;
-}
-
-void drop_byte_order_mark(std::string& text) {
-  text.erase(0, text.size() - without_byte_order_mark(text).size());
 }
 
 void append_utf8(std::string& out, char32_t code_point) {

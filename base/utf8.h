@@ -14,16 +14,12 @@ namespace attn {
 /// code points above U+10FFFF are malformed); std::nullopt if all of the text is well-formed.
 std::optional<size_t> find_invalid_utf8(std::string_view text);
 
-/// Whether a text begins as in UTF-16: with its byte order mark, or with a character of ASCII.
-bool looks_like_utf16(std::string_view start);
-
 /// Code points of well-formed text; a malformed byte becomes U+FFFD.
 std::vector<char32_t> decode_utf8(std::string_view text);
 
 /// The text without a byte order mark at its start. Only for the start of a file or stream, since
 /// elsewhere U+FEFF is a character.
 std::string_view without_byte_order_mark(std::string_view text);
-void drop_byte_order_mark(std::string& text);
 
 /// ASCII white space: space, tab, line feed, vertical tab, form feed, carriage return.
 constexpr bool is_ascii_space(char c) {

@@ -42,10 +42,7 @@ void require_file(const std::string& field, const std::string& path) {
 void DataConfig::validate() const {
   // Larger values are probably typos.
   constexpr int64_t max = int64_t{1} << 30;
-  require(vocab_size > 0, "data.vocab_size", vocab_size, "must be positive");
-  require(vocab_size >= 4, "data.vocab_size", vocab_size,
-          "must be at least 4: <unk>, BOS and EOS are three of them");
-  require(vocab_size <= max, "data.vocab_size", vocab_size, "must be at most 2^30");
+  require_between("data.vocab_size", vocab_size, 4, max);  // <unk>, BOS, EOS and a token
   require(!shared_vocabulary || target_model.empty() || target_model == source_model,
           "data.target_model", target_model,
           "must be empty or equal source_model with data.shared_vocabulary");
@@ -63,10 +60,8 @@ void DataConfig::validate() const {
   require_between("data.character_coverage", character_coverage, 0.98,
                   1);  // SentencePiece's limits
   require(min_frequency >= 1, "data.min_frequency", min_frequency, "must be at least 1");
-  require(max_length >= 2, "data.max_length", max_length, "must be at least 2: one token and EOS");
-  require(max_length <= max, "data.max_length", max_length, "must be at most 2^30");
-  require(batch_tokens > 0, "data.batch_tokens", batch_tokens, "must be positive");
-  require(batch_tokens <= max, "data.batch_tokens", batch_tokens, "must be at most 2^30");
+  require_between("data.max_length", max_length, 2, max);  // a token and EOS
+  require_between("data.batch_tokens", batch_tokens, 1, max);
 }
 
 void DataConfig::require_sources() const {

@@ -40,11 +40,6 @@ struct EncodedChunk {
 
 EncodedChunk encode_chunk(const std::vector<TaggedPair>& texts, const CorpusRequest& request) {
   EncodedChunk chunk;
-  const auto note = [&](PairProblem problem, int64_t line, bool in_source, bool in_target) {
-    if (!in_source && !in_target) return false;
-    chunk.notes[problem].add({line, in_source ? Side::source : Side::target});
-    return true;
-  };
   const auto overlong = [&](const std::vector<int32_t>& tokens) {
     return request.max_length > 0 && static_cast<int64_t>(tokens.size()) + 1 > request.max_length;
   };
@@ -57,8 +52,9 @@ EncodedChunk encode_chunk(const std::vector<TaggedPair>& texts, const CorpusRequ
                      .features = {},
                      .line = text.line};
     // A line of invisible characters may yield no tokens.
-    if (note(PairProblem::empty, pair.line, pair.source.empty(), pair.target.empty())) continue;
-    if (note(PairProblem::overlong, pair.line, overlong(pair.source), overlong(pair.target))) {
+    if (chunk.notes.note(PairProblem::empty, pair.line, pair.source.empty(), pair.target.empty()) ||
+        chunk.notes.note(PairProblem::overlong, pair.line, overlong(pair.source),
+                         overlong(pair.target))) {
       continue;
     }
     if (features != nullptr) {
@@ -103,15 +99,9 @@ class TaggedReader {
   std::optional<LineReader> tags_;
 };
 
-/// Content hashes of the two files.
-struct TextHashes {
-  uint64_t source = 0;
-  uint64_t target = 0;
-};
-
 /// Encodes chunks in parallel and writes them in order. Throws DataError if the texts have changed
 /// since they were hashed.
-CorpusReport encode_texts(const CorpusRequest& request, const TextHashes& hashes, NewFile& file,
+CorpusReport encode_texts(const CorpusRequest& request, const PairHashes& hashes, NewFile& file,
                           CorpusWriter& writer) {
   const int64_t wanted =
       request.threads > 0 ? request.threads : std::max(1u, std::thread::hardware_concurrency());
@@ -143,16 +133,14 @@ CorpusReport encode_texts(const CorpusRequest& request, const TextHashes& hashes
     }
     if (ended) break;
   }
-  require_same_hash(request.source, hashes.source, reader.pairs().source_hash());
-  require_same_hash(request.target, hashes.target, reader.pairs().target_hash());
+  reader.pairs().require_same_hashes(hashes);
   return report;
 }
 
-uint64_t corpus_key(const CorpusRequest& request, const TextHashes& hashes) {
+uint64_t corpus_key(const CorpusRequest& request, const PairHashes& hashes) {
   Hasher hasher;
   hasher.update(CorpusHeader::right_version);
-  hasher.update(hashes.source);
-  hasher.update(hashes.target);
+  for (const uint64_t hash : hashes) hasher.update(hash);
   hasher.update(request.tokenizers.source->fingerprint());
   hasher.update(request.tokenizers.target->fingerprint());
   hasher.update(static_cast<uint64_t>(request.max_length));
@@ -161,7 +149,7 @@ uint64_t corpus_key(const CorpusRequest& request, const TextHashes& hashes) {
   return hasher.digest();
 }
 
-void build(const CorpusRequest& request, const TextHashes& hashes,
+void build(const CorpusRequest& request, const PairHashes& hashes,
            const std::filesystem::path& path, uint64_t key) {
   check_texts(request.source, request.target);
   if (request.log) {
@@ -262,7 +250,7 @@ std::vector<std::string> EncodedCorpus::places(std::span<const int64_t> pairs) c
 }
 
 EncodedCorpus load_corpus(const CorpusRequest& request) {
-  const TextHashes hashes{hash_file(request.source), hash_file(request.target)};
+  const PairHashes hashes{hash_file(request.source), hash_file(request.target)};
   const uint64_t key = corpus_key(request, hashes);
   const auto path = request.cache_directory / ("corpus-" + to_hex(key) + ".bin");
   auto corpus = open_cache(path, key, request.tokenizers, request.log);

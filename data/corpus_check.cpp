@@ -28,17 +28,18 @@ std::string first_places(const CorpusReport& report, const Dropped& dropped) {
   return text;
 }
 
-void require_utf8(const LineReader& lines, const std::string& first) {
-  if (!looks_like_utf16(first)) return;
-  throw DataError(lines.path().string() +
-                  ":1: UTF-16; convert the text, e.g. with iconv -f UTF-16 -t UTF-8");
-}
-
 }  // namespace
 
 void Dropped::add(Place place) {
   ++count;
   if (first.size() < max_places) first.push_back(place);
+}
+
+bool CorpusReport::note(PairProblem problem, int64_t line, bool in_source, bool in_target) {
+  if (in_source || in_target) {
+    (*this)[problem].add({line, in_source ? Side::source : Side::target});
+  }
+  return in_source || in_target;
 }
 
 int64_t CorpusReport::kept() const {
@@ -72,13 +73,14 @@ bool PairReader::next(TextPair& pair) {
   const bool has_target = target_.next(pair.target);
   if (has_source != has_target) report_unequal(!has_source);
   pair.line = source_.number();
-  if (pair.line == 1) {  // mostly ASCII in UTF-16 is valid UTF-8 with NULs
-    require_utf8(source_, pair.source);
-    require_utf8(target_, pair.target);
-  }
   pair.source_cut = source_.cut();
   pair.target_cut = target_.cut();
   return has_source;
+}
+
+void PairReader::require_same_hashes(const PairHashes& keyed) const {
+  require_same_hash(source_.path(), keyed[0], source_.hash());
+  require_same_hash(target_.path(), keyed[1], target_.hash());
 }
 
 void PairReader::report_unequal(bool source_ended) {
@@ -91,15 +93,10 @@ void PairReader::report_unequal(bool source_ended) {
 }
 
 bool record_problem(const TextPair& pair, CorpusReport& report) {
-  const auto note = [&](PairProblem problem, bool in_source, bool in_target) {
-    if (!in_source && !in_target) return false;
-    report[problem].add({pair.line, in_source ? Side::source : Side::target});
-    return true;
-  };
-  return note(PairProblem::invalid_utf8, is_broken(pair.source, pair.source_cut),
-              is_broken(pair.target, pair.target_cut)) ||
-         note(PairProblem::empty, is_blank(pair.source), is_blank(pair.target)) ||
-         note(PairProblem::overlong, pair.source_cut, pair.target_cut);
+  return report.note(PairProblem::invalid_utf8, pair.line, is_broken(pair.source, pair.source_cut),
+                     is_broken(pair.target, pair.target_cut)) ||
+         report.note(PairProblem::empty, pair.line, is_blank(pair.source), is_blank(pair.target)) ||
+         report.note(PairProblem::overlong, pair.line, pair.source_cut, pair.target_cut);
 }
 
 CorpusReport check_texts(const std::filesystem::path& source, const std::filesystem::path& target) {

@@ -56,6 +56,8 @@ struct CorpusReport {
   const Dropped& operator[](PairProblem problem) const {
     return dropped[static_cast<size_t>(problem)];
   }
+  /// Adds a pair with a problem in one or both sides; returns whether there is one.
+  bool note(PairProblem problem, int64_t line, bool in_source, bool in_target);
   /// Pairs that are used.
   int64_t kept() const;
   /// For the log: one line with counts, and one per reason with the first places.
@@ -73,6 +75,9 @@ struct TextPair {
   bool target_cut = false;
 };
 
+/// hash_file of source and target.
+using PairHashes = std::array<uint64_t, 2>;
+
 /// Reads two texts in parallel, line by line.
 class PairReader {
  public:
@@ -81,9 +86,8 @@ class PairReader {
   /// Reads the next pair; false at the end of both texts. Throws DataError with both numbers of
   /// lines if one text ends before the other.
   bool next(TextPair& pair);
-  /// LineReader::hash of each side.
-  uint64_t source_hash() const { return source_.hash(); }
-  uint64_t target_hash() const { return target_.hash(); }
+  /// Throws DataError if a side has changed since it was hashed.
+  void require_same_hashes(const PairHashes& keyed) const;
 
  private:
   [[noreturn]] void report_unequal(bool source_ended);

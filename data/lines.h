@@ -1,9 +1,10 @@
-// Buffered reading of text files by line.
+// Reading of text files by line.
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
-#include <fstream>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,22 +14,31 @@
 
 namespace attn {
 
-/// Reads the lines of a file, without line endings ("\n" or "\r\n") and without a byte order mark
-/// at the start.
+/// What to do with a byte order mark: sacreBLEU scores it.
+enum class ByteOrderMark { drop, keep };
+
+/// For the first line of each text: drops the byte order mark. Throws DataError naming `file` if
+/// the text is compressed or in UTF-16.
+void begin_text(std::string& first_line, const std::string& file,
+                ByteOrderMark mark = ByteOrderMark::drop);
+
+/// Reads the lines of a file, without line endings ("\n" or "\r\n").
 class LineReader {
  public:
-  /// Longer lines are truncated, which bounds the memory for files without line endings.
   static constexpr size_t max_bytes = size_t{1} << 20;
 
-  /// Throws DataError if the file cannot be opened.
-  explicit LineReader(std::filesystem::path path);
-  /// Reads the next line; false at the end of the file. Throws DataError if reading fails or the
-  /// text is compressed.
+  /// "-" is standard input. Lines longer than `longest` bytes are truncated, which bounds the
+  /// memory for files without line endings. Throws DataError if the file cannot be opened.
+  explicit LineReader(const std::filesystem::path& path, size_t longest = max_bytes,
+                      ByteOrderMark mark = ByteOrderMark::drop);
+  /// Reads the next line, the first one with begin_text; false at the end of the file. A terminal's
+  /// or pipe's lines are read as they come. Throws DataError if reading fails.
   bool next(std::string& line);
   /// Number of the last line, from 1.
   int64_t number() const { return number_; }
-  /// Whether the last line was longer than `max_bytes` and truncated.
+  /// Whether the last line was truncated.
   bool cut() const { return cut_; }
+  /// "standard input" for "-".
   const std::filesystem::path& path() const { return path_; }
   /// hash_file of the bytes read so far; after the end, of the whole file.
   uint64_t hash() const { return hasher_.digest(); }
@@ -37,7 +47,9 @@ class LineReader {
   bool fill();
 
   std::filesystem::path path_;
-  std::ifstream file_;
+  size_t longest_;
+  ByteOrderMark mark_;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;  ///< null at its end
   std::vector<char> buffer_;
   std::string_view unread_;
   Hasher hasher_;
@@ -45,13 +57,21 @@ class LineReader {
   bool cut_ = false;
 };
 
+/// Reads all lines of a file, as LineReader, without truncating them. Throws DataError, also for a
+/// file that is larger than `limit` bytes.
+std::vector<std::string> read_lines(const std::filesystem::path& path,
+                                    ByteOrderMark mark = ByteOrderMark::drop,
+                                    size_t limit = size_t{1} << 34);
+
+/// Removes the first line of a text and returns it without its line ending.
+std::string_view take_line(std::string_view& text);
+
 /// Throws DataError naming `file`, the line and the byte unless the line is valid UTF-8.
 void require_utf8(std::string_view line, const std::string& file, size_t number);
 /// The same for all lines of a file, whose numbers start at 1.
 void require_utf8(std::span<const std::string> lines, const std::string& file);
 
-/// The lines of a text of an evaluator, as read_lines (base/file.h). Throws DataError if one is not
-/// valid UTF-8.
+/// The lines of a text of an evaluator, as read_lines. Throws DataError if one is not valid UTF-8.
 std::vector<std::string> read_utf8_lines(const std::filesystem::path& path);
 
 /// Throws DataError if `read`, the hash of the bytes read, differs from `keyed`, the hash used in a

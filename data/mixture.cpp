@@ -1,7 +1,6 @@
 #include "data/mixture.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <system_error>
@@ -21,9 +20,6 @@ constexpr uint64_t kMixtureVersion = 2;
 
 // More sentences, for each one of the texts, are a mistake in a ratio: they fill the disk.
 constexpr double kMaxCopies = 100.0;
-
-// Hashes of the source and the target text.
-using PartHashes = std::array<uint64_t, 2>;
 
 PairReader reader_of(const MixturePart& part, const DataConfig& data) {
   return {text_path(part.text, data.source), text_path(part.text, data.target)};
@@ -50,7 +46,7 @@ std::vector<MixturePart> counted_parts(const DataConfig& data, bool repeated) {
 constexpr const char* kBeyond = "-";
 
 // The texts must still be those of which `hashes` were computed.
-void write_mixture(const std::vector<MixturePart>& parts, const std::vector<PartHashes>& hashes,
+void write_mixture(const std::vector<MixturePart>& parts, const std::vector<PairHashes>& hashes,
                    const DataConfig& data, const std::string& prefix, uint64_t seed, bool tagged) {
   NewFile source(text_path(prefix, data.source)), target(text_path(prefix, data.target)),
       tags(text_path(prefix, kTagsSuffix));
@@ -65,8 +61,7 @@ void write_mixture(const std::vector<MixturePart>& parts, const std::vector<Part
         tags.stream() << part.tag << '\n';
       }
     }
-    require_same_hash(text_path(part.text, data.source), hashes[p][0], reader.source_hash());
-    require_same_hash(text_path(part.text, data.target), hashes[p][1], reader.target_hash());
+    reader.require_same_hashes(hashes[p]);
     source.check();
     target.check();
   }
@@ -155,7 +150,7 @@ DataConfig mixed_pairs(const DataConfig& data, const fs::path& cache, uint64_t s
   Hasher key;
   key.update(kMixtureVersion);
   key.update(CopyCounts(parts, seed).seed());
-  std::vector<PartHashes> hashes;
+  std::vector<PairHashes> hashes;
   for (const MixturePart& part : parts) {
     hashes.push_back({hash_file(text_path(part.text, data.source)),
                       hash_file(text_path(part.text, data.target))});

@@ -53,20 +53,14 @@ class SentencePiece : public Tokenizer {
 
   std::vector<int32_t> encode(std::string_view text) const override {
     std::vector<int> tokens;
-    const auto status = processor_.Encode(with_spaces(text), &tokens);
-    if (!status.ok()) {
-      throw DataError("the SentencePiece model cannot encode a sentence: " + status.ToString());
-    }
+    require_ok(processor_.Encode(with_spaces(text), &tokens), "encode");
     return tokens;
   }
 
   std::string decode(std::span<const int32_t> tokens) const override {
     for (const int32_t token : tokens) check(token);
     std::string text;
-    const auto status = processor_.Decode(std::vector<int>(tokens.begin(), tokens.end()), &text);
-    if (!status.ok()) {
-      throw DataError("the SentencePiece model cannot decode a sentence: " + status.ToString());
-    }
+    require_ok(processor_.Decode(std::vector<int>(tokens.begin(), tokens.end()), &text), "decode");
     return text;
   }
 
@@ -84,6 +78,11 @@ class SentencePiece : public Tokenizer {
   const std::string& serialized() const override { return bytes_; }
 
  private:
+  static void require_ok(const sp::util::Status& status, const std::string& what) {
+    if (status.ok()) return;
+    throw DataError("the SentencePiece model cannot " + what + " a sentence: " + status.ToString());
+  }
+
   void check(int64_t id) const {
     if (id >= 0 && id < size()) return;
     throw std::out_of_range("token " + std::to_string(id) + " of a vocabulary of " +
@@ -132,8 +131,8 @@ std::vector<std::string> parts_of(std::string_view word, size_t longest) {
 /// Adds the characters of the texts that are not in `words`, with their counts, so that the
 /// coverage is that of the text. A special token before each one keeps the library from merging it.
 void add_characters_left_out(std::span<const std::filesystem::path> texts,
-                             std::span<const std::pair<std::string, int64_t>> words,
-                             std::vector<std::string>& lines, const Log& log) {
+                             std::span<const WordCount> words, std::vector<std::string>& lines,
+                             const Log& log) {
   std::vector<int64_t> left_out(0x110000);  // by code point
   int64_t all = 0, missing = 0;
   for (const auto& path : texts) {
@@ -192,8 +191,7 @@ bool is_visible(char32_t c) {
 
 /// Whether a line has a visible character. Without any in the text, the library aborts.
 bool has_visible(const std::string& line) {
-  const auto characters = decode_utf8(line);
-  return std::any_of(characters.begin(), characters.end(), is_visible);
+  return std::ranges::any_of(decode_utf8(line), is_visible);
 }
 
 /// Lines for the unigram model, which extracts its seed pieces from running text and needs about 25

@@ -1,7 +1,6 @@
 #include "data/source_features.h"
 
 #include <algorithm>
-#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "base/format.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "data/lines.h"
 #include "data/sentencepiece.h"
 #include "data/word_vocabulary.h"
 
@@ -27,23 +27,6 @@ std::unordered_map<std::string, int32_t> numbered(const std::vector<std::string>
       throw DataError(place + ": duplicate feature '" + name + "'");
   }
   return ids;
-}
-
-/// The most frequent classes of the words of a text.
-std::vector<std::string> learn_classes(const std::filesystem::path& text) {
-  std::map<std::string, int64_t> counts;
-  for (const auto& [word, count] : count_words(std::vector{text}, size_t{1} << 22)) {
-    for (const std::string& name : unknown_word_classes(word)) counts[name] += count;
-  }
-  std::vector<std::pair<int64_t, std::string>> order;
-  for (const auto& [name, count] : counts) {
-    if (count >= kMinInClass) order.emplace_back(-count, name);
-  }
-  std::ranges::sort(order);
-  order.resize(std::min(order.size(), static_cast<size_t>(kMaxClasses)));
-  std::vector<std::string> names;
-  for (auto& [count, name] : order) names.push_back(std::move(name));
-  return names;
 }
 
 std::shared_ptr<const Tokenizer> learn_pieces(const DataConfig& config,
@@ -158,7 +141,10 @@ uint64_t SourceFeatures::fingerprint() const {
 std::shared_ptr<const SourceFeatures> learn_features(const DataConfig& config,
                                                      const std::filesystem::path& source) {
   SourceFeatures::Names names{.classes = {}, .tags = tags_of(config)};
-  if (config.word_classes) names.classes = learn_classes(source);
+  if (config.word_classes) {
+    const auto words = count_words(std::vector{source}, size_t{1} << 22);
+    for (auto& [name, count] : frequent_classes(words, kMaxClasses)) names.classes.push_back(name);
+  }
   if (config.word_classes && names.classes.empty()) {
     throw DataError(source.string() + ": no class of words occurs 10 times (data.word_classes)");
   }
@@ -171,10 +157,7 @@ SourceFeatures::Names parse_feature_names(std::string_view text, const std::stri
   SourceFeatures::Names names;
   int64_t number = 0;
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::string_view line = take_line(text);
     const std::string place = name + ":" + std::to_string(++number);
     const size_t tab = line.find('\t');
     const std::string_view kind = line.substr(0, tab);

@@ -29,8 +29,9 @@ def line(text, found):
     return text.count("\n", 0, found.start()) + 1
 
 
-def trees(text, name):
-    """The trees of a text in Penn's format as nested lists [label, child, …]; a tag's only child is its word."""
+def trees(text, name, strict):
+    """The trees of a text in Penn's format as nested lists [label, child, …]; a tag's only child is its word. `strict`: a bracket
+    without a word, which clean() would remove, is an error."""
     stack, first = [[]], None
     for found in TOKEN.finditer(text):
         token = found[0]
@@ -41,6 +42,9 @@ def trees(text, name):
                 raise TreebankError(f"{name}:{line(text, found)}: more than {DEEPEST} brackets within each other")
         elif token == ")" and len(stack) > 1:
             node = stack.pop()
+            if strict and len(stack) > 1 and (not node or (len(node) == 1 and isinstance(node[0], str))):
+                raise TreebankError(f"{name}:{line(text, found)}: a bracket without a tag and a word ({' '.join(node)}); round "
+                                    "brackets are written as -LRB- and -RRB-")
             stack[-1].append(node)
             if len(stack) == 1:
                 yield stack[0].pop()
@@ -78,10 +82,10 @@ def has_blank(node):
     return sum(isinstance(child, str) for child in node) > 2 or any(has_blank(child) for child in node if isinstance(child, list))
 
 
-def penn(text, name):
+def penn(text, name, strict=False):
     """Leaves out trees that have a word with a blank, and says so."""
     left_out = 0
-    for tree in trees(text, name):
+    for tree in trees(text, name, strict):
         if has_blank(tree):
             left_out += 1
         elif flat := top(tree):
@@ -154,7 +158,7 @@ def main():
     options = parser.parse_args()
     try:
         for file in options.files:
-            for tree in penn(file.read_text(encoding=options.encoding), file):
+            for tree in penn(file.read_text(encoding=options.encoding), file, strict=True):
                 sys.stdout.buffer.write(f"{tree}\n".encode())
     except UnicodeDecodeError as error:
         sys.exit(f"{file}: not {error.encoding} at byte {error.start}; give --encoding, such as latin-1")

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
+#include <ranges>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -135,28 +138,9 @@ CountedWord word_of(std::string_view line, const std::string& place) {
   return counted;
 }
 
-bool is_special_token(std::string_view word) {
-  return std::find(special_tokens.begin(), special_tokens.end(), word) != special_tokens.end() ||
-         word.starts_with(kUnknownClassMark);
-}
-
-/// Lines of the most frequent classes, at most `room`.
-std::string class_lines(const TextMap<int64_t>& classes, int64_t room) {
-  std::vector<std::pair<int64_t, std::string>> order;
-  for (const auto& [name, count] : classes) {
-    if (count >= kMinInClass) order.emplace_back(-count, name);
-  }
-  std::sort(order.begin(), order.end());
-  if (static_cast<int64_t>(order.size()) > room) order.resize(static_cast<size_t>(room));
-  std::string lines;
-  for (const auto& [count, name] : order) lines += name + "\t" + std::to_string(-count) + "\n";
-  return lines;
-}
-
 /// Empties the map. In the order of count_words.
-std::vector<std::pair<std::string, int64_t>> take_most_frequent(TextMap<int64_t>& counts,
-                                                                size_t max_words) {
-  std::vector<std::pair<std::string, int64_t>> words;
+std::vector<WordCount> take_most_frequent(TextMap<int64_t>& counts, size_t max_words) {
+  std::vector<WordCount> words;
   words.reserve(counts.size());
   while (!counts.empty()) {
     auto node = counts.extract(counts.begin());
@@ -225,8 +209,7 @@ std::vector<std::string> unknown_word_classes(std::string_view word) {
   return classes;
 }
 
-std::vector<std::pair<std::string, int64_t>> count_words(
-    std::span<const std::filesystem::path> texts, size_t max_words) {
+std::vector<WordCount> count_words(std::span<const std::filesystem::path> texts, size_t max_words) {
   TextMap<int64_t> counts;
   for (const auto& path : texts) {
     LineReader reader(path);
@@ -247,31 +230,43 @@ std::vector<std::pair<std::string, int64_t>> count_words(
   return take_most_frequent(counts, max_words);
 }
 
+std::vector<WordCount> frequent_classes(std::span<const WordCount> words, int64_t limit) {
+  std::map<std::string, int64_t> counts;
+  for (const auto& [word, count] : words) {
+    for (const std::string& name : unknown_word_classes(word)) counts[name] += count;
+  }
+  std::erase_if(counts, [](const auto& one) { return one.second < kMinInClass; });
+  std::vector<WordCount> classes(counts.begin(), counts.end());
+  std::ranges::stable_sort(classes, std::greater(), &WordCount::second);
+  classes.resize(std::min(classes.size(), static_cast<size_t>(limit)));
+  return classes;
+}
+
 std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, int64_t size,
                                   int64_t min_frequency, bool unknown_classes) {
   std::string list;
+  const auto add = [&](std::span<const WordCount> entries) {
+    for (const auto& [word, count] : entries) list += word + "\t" + std::to_string(count) + "\n";
+  };
   for (const std::string_view special : special_tokens) list += std::string(special) + "\n";
   const int64_t for_classes = unknown_classes ? std::min(kMaxClasses, size / 4) : 0;
-  auto room = size - static_cast<int64_t>(special_tokens.size()) - for_classes;
-  bool empty = true;
-  TextMap<int64_t> classes;
-  for (const auto& [word, count] : count_words(texts, size_t{1} << 22)) {
-    const bool known = room > 0 && count >= min_frequency;
-    if (!known && !unknown_classes) break;
-    if (is_special_token(word)) continue;
-    if (known) {
-      list += word + "\t" + std::to_string(count) + "\n";
-      --room;
-      empty = false;
-    } else {
-      for (const std::string& name : unknown_word_classes(word)) classes[name] += count;
-    }
-  }
-  if (empty) {
+  std::vector<WordCount> words = count_words(texts, size_t{1} << 22);
+  std::erase_if(words, [](const WordCount& one) {
+    return std::ranges::find(special_tokens, one.first) != special_tokens.end() ||
+           one.first.starts_with(kUnknownClassMark);
+  });
+  const auto room =
+      std::min<int64_t>(std::ssize(words), size - std::ssize(special_tokens) - for_classes);
+  const auto frequent = [&](const WordCount& one) { return one.second >= min_frequency; };
+  const auto known =
+      static_cast<size_t>(std::ranges::count_if(words | std::views::take(room), frequent));
+  if (known == 0) {
     throw DataError(texts.front().string() + ": no word occurs at least " +
                     std::to_string(min_frequency) + " times (data.min_frequency)");
   }
-  return list + class_lines(classes, for_classes);
+  add(std::span(words).first(known));
+  if (unknown_classes) add(frequent_classes(std::span(words).subspan(known), for_classes));
+  return list;
 }
 
 std::unique_ptr<Tokenizer> parse_word_vocabulary(std::string_view text, const std::string& name) {
@@ -281,10 +276,7 @@ std::unique_ptr<Tokenizer> parse_word_vocabulary(std::string_view text, const st
   int64_t number = 0;
   text = without_byte_order_mark(text);
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+    const std::string_view line = take_line(text);
     const std::string place = name + ":" + std::to_string(++number);
     const auto [word, count] = word_of(line, place);
     const auto [earlier, fresh] = lines.emplace(word, number);

@@ -50,18 +50,23 @@ inline constexpr int64_t kMaxClasses = 500;
 /// them: "<unk:Cap-ing>", "<unk:Cap-ng>", "<unk:Cap>".
 std::vector<std::string> unknown_word_classes(std::string_view word);
 
+/// A word, or a class of words, and its occurrences in the text.
+using WordCount = std::pair<std::string, int64_t>;
+
+/// The classes of these words that have kMinInClass occurrences, at most `limit`, by descending
+/// count, then by bytes.
+std::vector<WordCount> frequent_classes(std::span<const WordCount> words, int64_t limit);
+
 /// The words of the texts with their counts, by descending count, then by bytes. Keeps the
 /// `max_words` most frequent words; ties are drawn, deterministically. In texts with more than four
 /// times as many different words the counts of rare ones can be too low. Throws DataError if a file
 /// cannot be read.
-std::vector<std::pair<std::string, int64_t>> count_words(
-    std::span<const std::filesystem::path> texts, size_t max_words);
+std::vector<WordCount> count_words(std::span<const std::filesystem::path> texts, size_t max_words);
 
 /// A word list as text, "word<TAB>count" lines after the three special tokens: the most frequent
 /// words, at most `size` lines with the special tokens, none seen fewer than `min_frequency` times.
-/// With `unknown_classes` it also has the classes of at least ten
-/// occurrences of unknown words; a vocabulary with classes maps unknown words to them. Throws
-/// DataError.
+/// With `unknown_classes` it also has the frequent_classes of the other words; a vocabulary with
+/// classes maps unknown words to them. Throws DataError.
 std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, int64_t size,
                                   int64_t min_frequency, bool unknown_classes = false);
 

@@ -56,15 +56,15 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2513,
-    "kernels": 6905,
-    "kernels/cuda": 1800,
-    "model": 6350,
-    "data": 6079,
-    "train": 4300,
-    "eval": 6900,
+    "base": 2436,
+    "kernels": 6852,
+    "kernels/cuda": 1722,
+    "model": 6338,
+    "data": 6100,
+    "train": 4299,
+    "eval": 6898,
     "report": 1850,
-    "app": 10300,
+    "app": 10288,
     "tests": 18000,
     "run": 200,
 }

@@ -247,10 +247,7 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
 void save_evaluation(const std::filesystem::path& path, const TrainState& state) {
   std::map<std::string, std::string> metadata;
   visit_evaluation(state, field_writer(metadata));
-  const std::filesystem::path temporary = make_temporary_file(path);
-  write_safetensors(temporary, {}, metadata);
-  sync_file(temporary, path);
-  commit_file(temporary, path);
+  write_safetensors(path, {}, metadata);
 }
 
 void load_evaluation(const std::filesystem::path& path, TrainState& state) {

@@ -39,13 +39,13 @@ void remove_checkpoint(const fs::path& checkpoint) {
   std::error_code error;
   fs::rename(checkpoint, doomed, error);
   if (!error) fs::remove_all(doomed, error);
-  if (error) throw_file_error("delete", checkpoint, error);
+  if (error) throw_file_error("delete", checkpoint, error.value());
 }
 
 void verify_file(const fs::path& file, Verified verified) {
   std::error_code error;
   const auto size = fs::file_size(file, error);
-  if (error) throw_file_error("use the checkpoint: its file", file, error);
+  if (error) throw_file_error("use the checkpoint: its file", file, error.value());
   if (size == 0)
     throw DataError("cannot use the checkpoint: its file '" + file.string() + "' is empty");
   if (file.extension() != ".safetensors") return;
@@ -100,7 +100,7 @@ std::vector<StoredCheckpoint> list_checkpoints(const fs::path& checkpoints) try 
   std::ranges::sort(found, {}, &StoredCheckpoint::step);
   return found;
 } catch (const fs::filesystem_error& error) {
-  throw_file_error("read", checkpoints, error.code());
+  throw_file_error("read", checkpoints, error.code().value());
 }
 
 std::vector<StoredCheckpoint> scheduled_checkpoints(const fs::path& checkpoints,

@@ -28,7 +28,7 @@ struct FastPathDifference {
   std::string text() const;
 };
 
-/// Computes two pairs of pseudo-random tokens, one short and one of some 60 tokens, by the modules
+/// Computes two pairs of pseudo-random tokens, one short and one of some 70 tokens, by the modules
 /// and by the fast paths in fp32, whatever the precision. Throws ConfigError if they differ by more
 /// than rounding, with each of three such sets: the loss by 1e-4, the whole gradient by 1e-4, that
 /// of a parameter by 1e-3 of the larger of its norm and a hundredth of the whole (biases of keys
@@ -38,8 +38,8 @@ struct FastPathDifference {
 /// times what they change by if the weights are rounded, and a parameter's as much as another one's
 /// up to 5 %. In bf16 the whole gradient may differ by 30 % (seen in the narrowest models: 14 %),
 /// that of a parameter by half of the larger of its norm and a quarter of the whole. Draws no
-/// random numbers, and leaves weights, gradients and the mode of the model as they were. Nothing is
-/// compared where the modules' own results are not finite.
+/// random numbers, and leaves weights, gradients and, unless it throws, the mode of the model as
+/// they were. Nothing is compared where the modules' own results are not finite.
 FastPathDifference check_fast_paths(Seq2SeqModel& model, const FastPathCheck& check);
 
 }  // namespace attn

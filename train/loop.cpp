@@ -24,6 +24,7 @@ class Loop {
     if (state().evaluation_pending != 0 && !evaluate(/*saved=*/true)) return LoopEnd::interrupted;
     while (!finished()) {
       throughput_.add(trainer_.step());
+      state().seconds = throughput_.seconds();
       callbacks_.stepped(throughput_);
       if (is_last() || state().step % config_.log_every == 0) {
         callbacks_.log(throughput_.take_interval());
@@ -39,6 +40,7 @@ class Loop {
       if ((asked & kStop) != 0 && !complete) return LoopEnd::interrupted;
       if (pending && !evaluate(saved)) return LoopEnd::interrupted;
     }
+    if (throughput_.interval().updates > 0) callbacks_.log(throughput_.take_interval());
     return LoopEnd::finished;
   }
 
@@ -68,12 +70,9 @@ class Loop {
       best |= *is_best;
     }
     state().evaluation_pending = 0;
-    if (saved) {
-      callbacks_.evaluated();
-    } else if (best || finished()) {
-      save();
-    }
+    if (!saved && (best || finished())) save();
     if (best) callbacks_.mark_best();
+    if (saved) callbacks_.evaluated();
     return true;
   }
 
@@ -90,13 +89,13 @@ class Loop {
   }
 
   bool checkpoint_due() {
-    const double since = throughput_.seconds() - saved_seconds_;
+    const double since = state().seconds - saved_seconds_;
     return state().step % config_.checkpoint_every == 0 ||
            (config_.checkpoint_minutes > 0 && since >= 60 * config_.checkpoint_minutes);
   }
 
   void save() {
-    state().seconds = saved_seconds_ = throughput_.seconds();
+    saved_seconds_ = state().seconds;
     outside_training(callbacks_.save);
   }
 

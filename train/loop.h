@@ -37,8 +37,8 @@ struct LoopCallbacks {
   std::function<void(const TrainingInterval&)> log;  ///< every train.log_every steps and at the end
   std::vector<LoopEvaluation> evaluations;           ///< in order of execution
   std::function<void()> save;            ///< writes a checkpoint; state.seconds is current
-  std::function<void()> evaluated;       ///< adds the results to the checkpoint of this step
   std::function<void()> mark_best;       ///< marks the checkpoint of this step
+  std::function<void()> evaluated;       ///< adds the results to the checkpoint of this step
   std::function<bool()> stop_requested;  ///< called once per step
   /// Called once per step with this process's requests as bit flags; returns those of all processes
   /// combined, so that all of them save and stop after the same step.
@@ -50,11 +50,12 @@ enum class LoopEnd { finished, interrupted };
 
 /// Trains until is_finished(), or until a stop is requested. After each update, in this order:
 /// `stepped`; `log` if due; `save` if due by steps or minutes, at the last step or at a stop; the
-/// evaluators that are due, at the last step all; `evaluated` if there was a `save` before them,
-/// else `save` at a new best or out of patience (train.patience); `mark_best` at a new best. So an
-/// evaluation that fails or is killed loses no update: its checkpoint has
-/// state.evaluation_pending, with which the loop begins by evaluating. A stop does not evaluate any
-/// more. Throws NonFiniteLoss and exceptions of the callbacks.
+/// evaluators that are due, at the last step all; unless there was a `save` before them, `save` at
+/// a new best or out of patience (train.patience); `mark_best` at a new best; `evaluated` if there
+/// was a `save` before them. At the end, `log` of the updates since the last one. So an evaluation
+/// that fails or is killed loses no update: its checkpoint has state.evaluation_pending, with which
+/// the loop begins by evaluating. A stop does not evaluate any more. Throws NonFiniteLoss and
+/// exceptions of the callbacks.
 LoopEnd train_loop(Trainer& trainer, const TrainConfig& config, const LoopCallbacks& callbacks);
 
 }  // namespace attn

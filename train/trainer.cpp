@@ -19,18 +19,21 @@ void require_finite(const char* what, double value, int64_t step, std::span<cons
                     const EncodedCorpus& corpus) {
   if (std::isfinite(value)) return;
   std::ostringstream text;
-  text << "step " << step << ": the " << what << " is " << value
+  text << "step " << step << ": the " << what << " is "
+       << (std::isnan(value) ? std::abs(value) : value)  // not "-nan"
        << (batches.size() == 1 ? " on a batch with" : " on batches of which the first has");
   const auto& ids = batches.front().ids;
   const auto first = std::span(ids).first(std::min<size_t>(ids.size(), 3));
   try {
     const auto places = corpus.places(first);
-    text << " the training pairs of " << joined(places, ", ") << ", …";
+    text << " the training pairs of " << joined(places, ", ") << (ids.size() > 3 ? ", …" : "");
   } catch (const DataError&) {
     text << " training pairs of texts that were changed after they had been encoded";
   }
-  text << "; the weights were not updated, and checkpoints of earlier steps are intact. Train a "
-          "new run with a lower learning rate, a longer warm-up or train.clip_norm";
+  text << "; the weights were not updated. Resume from the last checkpoint, if there is one, "
+          "with a lower learning rate or train.clip_norm (--resume --change), or train a new run "
+          "with "
+          "a longer warm-up";
   throw NonFiniteLoss(text.str());
 }
 

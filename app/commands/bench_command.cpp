@@ -13,9 +13,9 @@
 #include "app/machine/device.h"
 #include "app/sweep/costs.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/format.h"
 #include "base/json_config.h"
+#include "data/lines.h"
 #include "eval/tasks/translator.h"
 #include "train/batch_gradient.h"
 

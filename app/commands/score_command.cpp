@@ -267,7 +267,8 @@ void add_ter(CLI::App& score) {
                 "Tokenize punctuation and XML entities as Tercom does");
   ter->add_flag("--no-punct", options.no_punct, "Remove punctuation");
   ter->add_flag("--asian-support", options.asian_support,
-                "Also split or remove Chinese and Japanese characters and punctuation");
+                "Also split (--normalized) Chinese and Japanese characters, or remove (--no-punct) "
+                "their punctuation");
 }
 
 }  // namespace

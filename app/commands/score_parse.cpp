@@ -5,9 +5,9 @@
 
 #include "app/commands/text_io.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/format.h"
 #include "base/json_config.h"
+#include "data/lines.h"
 #include "eval/metrics/parse_lines.h"
 #include "eval/metrics/parse_score.h"
 
@@ -31,9 +31,8 @@ ParseScore score_files(const ScoreParseArguments& arguments, const std::string& 
   if (gold.empty()) {
     throw DataError(arguments.gold + ": empty file; nothing to score");
   }
-  const auto predicted = predicted_parses(
-      arguments.predicted == "-" ? read_stdin_lines() : read_lines(arguments.predicted),
-      predicted_name, gold.size());
+  const auto predicted =
+      predicted_parses(read_lines(arguments.predicted), predicted_name, gold.size());
   if (predicted.size() != gold.size()) {
     throw DataError(predicted_name + ": " + std::to_string(predicted.size()) + " sentences, but " +
                     arguments.gold + " has " + std::to_string(gold.size()) +
@@ -42,7 +41,7 @@ ParseScore score_files(const ScoreParseArguments& arguments, const std::string& 
   return score_parses(gold, predicted, parameters);
 }
 
-/// Reports the first sentences with errors.
+/// Reports the first sentences with errors. Throws DataError if all have.
 void report_problems(const ParseScore& score, const std::string& predicted_name) {
   constexpr int64_t limit = 10;
   int64_t count = 0;
@@ -55,8 +54,8 @@ void report_problems(const ParseScore& score, const std::string& predicted_name)
   }
   if (count > limit) std::cerr << "… and " << count - limit << " more\n";
   if (score.all.valid() == 0 && count > 0) {
-    std::cerr << predicted_name
-              << ": no sentence could be scored; give parses of the gold trees' sentences\n";
+    throw DataError(predicted_name +
+                    ": no sentence could be scored; give parses of the gold trees' sentences");
   }
 }
 
@@ -108,7 +107,7 @@ Json to_json(const ParseTotals& totals) {
           {"valid", totals.valid()},
           {"errors", totals.errors},
           {"skipped", totals.skipped},
-          {"matched", totals.matched},
+          {"matched", totals.matched_gold},
           {"gold", totals.gold},
           {"test", totals.test},
           {"words", totals.words},
@@ -116,11 +115,16 @@ Json to_json(const ParseTotals& totals) {
 }
 
 Json to_json(const ParseSentenceScore& row) {
-  Json json = {{"length", row.length},    {"status", static_cast<int>(row.status)},
-               {"recall", row.recall()},  {"precision", row.precision()},
-               {"matched", row.matched},  {"gold", row.gold},
-               {"test", row.test},        {"crossing", row.crossing},
-               {"words", row.words},      {"correct_tags", row.correct_tags},
+  Json json = {{"length", row.length},
+               {"status", static_cast<int>(row.status)},
+               {"recall", row.recall()},
+               {"precision", row.precision()},
+               {"matched", row.matched_gold},
+               {"gold", row.gold},
+               {"test", row.test},
+               {"crossing", row.crossing},
+               {"words", row.words},
+               {"correct_tags", row.correct_tags},
                {"tagging", row.tagging()}};
   if (!row.problem.empty()) json["problem"] = row.problem;
   return json;
@@ -161,7 +165,7 @@ Json to_json(const ParseScore& score, const ScoreParseArguments& arguments) {
 }
 
 void score_parse(const ScoreParseArguments& arguments) {
-  const std::string name = arguments.predicted == "-" ? "<stdin>" : arguments.predicted;
+  const std::string name = arguments.predicted == "-" ? "standard input" : arguments.predicted;
   const ParseScore score = score_files(arguments, name);
   report_problems(score, name);
   if (arguments.json) {

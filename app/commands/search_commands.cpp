@@ -74,8 +74,14 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
   return list;
 }
 
-// Loads the models for search, with the sentences' tag. Throws ConfigError for another task's.
+// Loads the models for search, with the sentences' tag. Throws ConfigError for another task's, and
+// if the output would replace the input.
 LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context) {
+  std::error_code none;
+  if (std::filesystem::equivalent(flags.input, flags.output, none)) {
+    throw ConfigError("--output: " + flags.output.string() +
+                      ": is also the input; give another file");
+  }
   LoadedEnsemble loaded = load_ensemble(flags.runs, context.device, flags.assignments());
   if (loaded.experiment().data.task != task) {
     throw ConfigError(flags.runs.front().string() +
@@ -125,10 +131,11 @@ void print_output(const SearchFlags& flags, const OutputLine& output, std::ostre
 }
 
 void report_cuts(const Translator& translator) {
-  print_unknown(translator.unknown(), "source");
-  print_longer(translator.cut_lines(), translator.first_cut_line(),
-               counted(translator.limits().max_source, "token"), "truncated");
-  print_unfinished(translator.unfinished(), translator.lines());
+  const TranslatorCounts& counts = translator.counts();
+  print_unknown(counts.unknown, "source");
+  print_longer(counts.cut, counts.first_cut, counted(translator.limits().max_source, "token"),
+               "truncated");
+  print_unfinished(counts.unfinished, counts.lines);
 }
 
 void translate(const SearchFlags& flags, const std::string& prefix_file, const Context& context) {
@@ -136,8 +143,8 @@ void translate(const SearchFlags& flags, const std::string& prefix_file, const C
   if (!prefix_file.empty()) prefixes = read_utf8_lines(prefix_file);
   const auto require_as_many = [&](bool as_many) {
     if (as_many || prefix_file.empty()) return;
-    throw DataError("--prefix " + prefix_file + ": has " + std::to_string(prefixes.size()) +
-                    " lines, not one for each line of the input");
+    throw DataError("--prefix " + prefix_file + ": has " + counted(std::ssize(prefixes), "line") +
+                    ", not one for each line of the input");
   };
   LoadedEnsemble loaded = load_to_search(flags, Task::translation, context);
   std::cerr << "translating with " << loaded.description() << "\n";

@@ -6,14 +6,13 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
 #include <iostream>
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "data/lines.h"
 #include "eval/search/beam_search.h"
 
 namespace attn {
@@ -28,30 +27,16 @@ bool repair(std::string& line) {
   return true;
 }
 
-std::ifstream opened(const std::filesystem::path& file) {
-  std::ifstream in;
-  if (file.empty()) return in;
-  errno = 0;
-  in.open(file, std::ios::binary);
-  if (!in) throw_file_error("read", file, errno);
-  if (std::filesystem::is_directory(file)) throw_file_error("read", file, EISDIR);
-  return in;
-}
-
 }  // namespace
 
 void for_each_chunk(const ChunkedInput& input, OutputFile& output,
                     const std::function<void(std::span<const std::string>)>& answer) {
-  const std::filesystem::path path = input.file == "-" ? "" : input.file;
-  const bool is_stdin = path.empty();
-  const std::string name = is_stdin ? "standard input" : path.string();
-  std::ifstream file = opened(path);
-  std::istream& in = is_stdin ? std::cin : file;
+  const bool is_stdin = input.file.empty() || input.file == "-";
+  LineReader reader(is_stdin ? "-" : input.file, std::string::npos);
   const ProgressLine progress(
       {.what = input.what, .unit = "sentences", .done = [] { return searched_sentences.load(); }},
       !output.is_stdout() || output_is_hidden());
   std::vector<std::string> lines;
-  int64_t number = 0;
   bool warned = false;
   const auto flush = [&] {
     answer(lines);
@@ -60,47 +45,15 @@ void for_each_chunk(const ChunkedInput& input, OutputFile& output,
   };
   const int64_t requested = is_stdin && isatty(STDIN_FILENO) != 0 ? 1 : input.chunk_size;
   const auto size = static_cast<size_t>(std::max<int64_t>(requested, 1));
-  for (std::string line; next_line(in, line);) {
-    if (++number == 1) begin_text(line, name);
+  for (std::string line; reader.next(line);) {
     if (repair(line) && !std::exchange(warned, true)) {
-      std::cerr << name << ":" << number
+      std::cerr << reader.path().string() << ":" << reader.number()
                 << ": invalid UTF-8; invalid bytes are read as U+FFFD, here and in later lines\n";
     }
     lines.push_back(line);
     if (lines.size() >= size) flush();
   }
-  if (has_failed(in)) {
-    throw DataError("cannot read " + name + " (line " + std::to_string(number + 1) + ")");
-  }
   if (!lines.empty()) flush();
-}
-
-bool next_line(std::istream& in, std::string& line) {
-  if (!std::getline(in, line) || in.bad()) return false;
-  if (line.ends_with('\r')) line.pop_back();
-  return true;
-}
-
-// std::cin takes an error of the C stream for its end.
-bool has_failed(const std::istream& in) {
-  return in.bad() || (&in == &std::cin && std::ferror(stdin) != 0);
-}
-
-bool next_stdin_line(std::string& line, int64_t number, ByteOrderMark mark) {
-  if (next_line(std::cin, line)) {
-    if (number == 1) begin_text(line, "standard input", mark);
-    return true;
-  }
-  if (!has_failed(std::cin)) return false;
-  throw DataError("cannot read standard input (line " + std::to_string(number) + ")");
-}
-
-std::vector<std::string> read_stdin_lines(ByteOrderMark mark) {
-  std::vector<std::string> lines;
-  for (std::string line; next_stdin_line(line, std::ssize(lines) + 1, mark);) {
-    lines.push_back(std::move(line));
-  }
-  return lines;
 }
 
 TextFile read_text(const std::string& path, bool may_be_stdin, ByteOrderMark mark) {
@@ -108,8 +61,7 @@ TextFile read_text(const std::string& path, bool may_be_stdin, ByteOrderMark mar
   if (is_stdin && !may_be_stdin) {
     throw ConfigError("-: standard input is not possible for this text; give a file");
   }
-  TextFile file{is_stdin ? "<stdin>" : path,
-                is_stdin ? read_stdin_lines(mark) : read_lines(path, mark)};
+  TextFile file{is_stdin ? "standard input" : path, read_lines(path, mark)};
   require_utf8(file.lines, file.name);
   // As sacreBLEU's program reads lines; chrF with white space would count it.
   for (std::string& line : file.lines) line.resize(strip_right(line).size());

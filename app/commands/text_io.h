@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <istream>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -17,7 +16,7 @@
 #include <vector>
 
 #include "app/experiment/progress_line.h"
-#include "base/file.h"
+#include "data/lines.h"
 #include "data/tokenizer.h"
 
 namespace attn {
@@ -74,20 +73,6 @@ struct ChunkedInput {
 /// cannot be read or the output cannot be written.
 void for_each_chunk(const ChunkedInput& input, OutputFile& output,
                     const std::function<void(std::span<const std::string>)>& answer);
-
-/// Reads the next line of a stream, without the line ending ("\n" or "\r\n"). Returns false at the
-/// end of the input.
-bool next_line(std::istream& in, std::string& line);
-
-/// Whether reading ended with an error. `in` is a file or std::cin.
-bool has_failed(const std::istream& in);
-
-/// next_line for standard input, with begin_text (base/file.h) for line `number` 1. Throws
-/// DataError if it cannot be read.
-bool next_stdin_line(std::string& line, int64_t number, ByteOrderMark mark = ByteOrderMark::drop);
-
-/// Reads all lines in the same way.
-std::vector<std::string> read_stdin_lines(ByteOrderMark mark = ByteOrderMark::drop);
 
 struct TextFile {
   std::string name;  ///< for messages

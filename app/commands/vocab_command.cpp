@@ -35,8 +35,8 @@ void vocab(const VocabOptions& options) {
     }
     return;
   }
-  int64_t number = 0;
-  for (std::string line; next_stdin_line(line, ++number);) {
+  LineReader reader("-", std::string::npos);
+  for (std::string line; reader.next(line);) {
     const char* separator = "";
     for (const int32_t token : tokenizer->encode(line)) {
       std::cout << separator << tokenizer->piece(token);

@@ -110,6 +110,9 @@ Tokenizers training_tokenizers(const Experiment& experiment, const DataConfig& t
   check_texts(text_path(text.train, text.source), text_path(text.train, text.target));
   DataConfig once = with_vocabulary_text(data, cache);
   if (initial != nullptr) once = initial->with_vocabularies(once);
+  if (initial != nullptr && log && data.source_model.empty()) {
+    log("the vocabulary is that of train.init_from: options of data that make one are not used");
+  }
   Tokenizers tokenizers;
   {
     const ProgressLine shown({.what = "preparing the tokenizers", .unit = ""});

@@ -77,7 +77,9 @@ std::string remedy(const fs::path& path, InputKind kind) {
   if (kind == InputKind::config) return "train it with: attn train " + word;
   if (kind == InputKind::sweep) return "train its rows with: attn sweep " + word;
   if (kind == InputKind::run) return "resume it with: attn train " + word + " --resume";
-  if (kind == InputKind::sweep_directory) return "its runs are in it, ROW/seed-N";
+  if (kind == InputKind::sweep_directory) {
+    return "its runs are in it, ROW/seed-N; report it with: attn report " + word;
+  }
   return "its run is " + RunDirectory::of_checkpoint(path).path().string();
 }
 

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "data/corpus.h"
+#include "data/lines.h"
 #include "model/size.h"
 
 namespace attn {
@@ -129,8 +130,9 @@ std::vector<Json> read_metrics(const RunDirectory& run) {
   std::vector<Json> records;
   if (!fs::exists(run.metrics())) return records;
   require_regular_file(run.metrics());
-  for (const std::string& line : read_lines(run.metrics())) {
-    Json record = parse_record(line);
+  const std::string content = read_file(run.metrics());  // a power cut may have left any bytes
+  for (std::string_view text = content; !text.empty();) {
+    Json record = parse_record(take_line(text));
     if (is_record(record)) records.push_back(std::move(record));
   }
   return records;
@@ -185,7 +187,8 @@ std::string last_error(const fs::path& log, std::uintmax_t begin) {
 
 void log_failure(const fs::path& log, const std::string& why) noexcept {
   try {
-    if (fs::is_symlink(log)) return;
+    const auto status = fs::symlink_status(log);
+    if (fs::exists(status) && !fs::is_regular_file(status)) return;  // a link or a pipe
     std::string line(why.substr(0, why.find_last_not_of('\n') + 1));
     std::replace(line.begin(), line.end(), '\n', ' ');
     std::ofstream(log, std::ios::app) << kFailed << line << std::endl;

@@ -7,7 +7,7 @@
 #include "app/machine/processes.h"
 #include "app/machine/version.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "data/lines.h"
 
 namespace attn {
 namespace {

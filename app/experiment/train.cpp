@@ -42,6 +42,13 @@ void plan_resumed(const TrainOptions& options, PlannedTraining& planned) {
                                                       : load_experiment(options.path, assignments);
   require_resumable(run, before, planned.experiment, options.changes);
   planned.result = finished_result(run, planned.experiment.train);
+  if (planned.result) {
+    const fs::path checkpoints = RunDirectory(run).checkpoints();
+    const auto all = list_checkpoints(checkpoints);
+    const auto valid = latest_checkpoint(checkpoints);
+    // The updates since the last valid checkpoint are repeated.
+    if (valid && valid->step < all.back().step) planned.result.reset();
+  }
   if (planned.result) planned.changed = result_conflicts(before, planned.experiment);
 }
 

@@ -167,7 +167,7 @@ LoopEnd TrainingRun::run() {
       record_changes();
       update_config();
     });
-    world_.take_traffic();  // of the start; the log has that of updates
+    world_.take_traffic();  // of the start
     try {
       end = train_loop(*trainer_, experiment_.train, callbacks());
     } catch (const NonFiniteLoss&) {  // a run that is resumed unchanged would end in the same way
@@ -202,11 +202,11 @@ LoopCallbacks TrainingRun::callbacks() {
     callbacks.evaluations.push_back(loop_evaluation(i));
   }
   callbacks.save = [this] { save(); };
-  callbacks.evaluated = [this] { on_rank_zero(world_, [this] { save_evaluation(); }); };
   callbacks.mark_best = [this] {
     on_rank_zero(world_,
                  [this] { mark_best(directory_.checkpoints(), step(), trainer_->state.best); });
   };
+  callbacks.evaluated = [this] { on_rank_zero(world_, [this] { save_evaluation(); }); };
   callbacks.stop_requested = stop_requested;
   if (world_.size() > 1) {
     callbacks.agree = [this](int64_t requested) {

@@ -290,6 +290,11 @@ void TrainingRun::record_changes() {
 // Writes run.json of a new run, and logs the model.
 void TrainingRun::write_run_info() {
   progress_->log(model_line());
+  if (const TrainConfig& train = experiment_.train; train.warmup >= train.steps) {
+    progress_->log(
+        "train.warmup: " + std::to_string(train.warmup) +
+        ": the learning rate only rises, up to train.steps=" + std::to_string(train.steps));
+  }
   if (step() > 0 && !read_run_file(directory_).empty()) return;
   const VocabularySizes& vocabulary = model_->sizes();
   Json run = provenance(context_);

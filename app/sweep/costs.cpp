@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "data/lines.h"
 #include "report/table.h"
 
 namespace attn {
@@ -128,8 +129,7 @@ void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost
   std::cout << ", in " << plan.directory.string() << "\n";
   const auto finished = std::ranges::count(plan.runs, true, &PlannedRun::finished);
   if (finished > 0) {
-    std::cout << "(" << finished << " of the runs " << (finished == 1 ? "is" : "are")
-              << " finished";
+    std::cout << "(" << finished << " of the runs " << (finished == 1 ? "has" : "have") << " ended";
     if (flops > 0) std::cout << "; the others take " << duration_text(makespan(unfinished, jobs));
     std::cout << ")\n";
   }

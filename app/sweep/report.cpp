@@ -202,6 +202,9 @@ SweepResults results_of_run(const fs::path& run) {
   RunReader reader(out);
   row.runs.push_back(reader.read(run, title, experiment, experiment));
   out.rows.push_back(std::move(row));
+  if (const std::string& changes = out.rows[0].runs[0].changes; !changes.empty()) {
+    out.command += "   # then --resume --change: " + changes + "; config.json has the last values";
+  }
   note_builds(out);
   reader.note_tests();
   return out;

@@ -5,8 +5,8 @@
 
 #include "app/experiment/resume.h"
 #include "app/sweep/report.h"
-#include "base/file.h"
 #include "base/format.h"
+#include "data/lines.h"
 #include "eval/metrics/sentence_statistics.h"
 #include "train/checkpoint_store.h"
 

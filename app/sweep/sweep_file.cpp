@@ -71,6 +71,14 @@ void SweepFile::validate() const {
   require(!set.contains("base"), "set.base", set.value("base", Json()).dump(),
           "belongs in \"base\" or \"patch\"");
   require(!rows.empty(), "rows", "[]", "must have at least one row; the first is the baseline");
+  for (const auto& [name, value] :
+       {std::pair("cpus", slurm.cpus), std::pair("gpus", slurm.gpus),
+        std::pair("nodes", slurm.nodes), std::pair("gpus_per_task", slurm.gpus_per_task),
+        std::pair("at_once", slurm.at_once)}) {
+    require_between(std::string("slurm.") + name, value, 0, 1 << 16);
+  }
+  require_between("slurm.tasks", slurm.tasks, 1, 1 << 20);
+  require_between("slurm.notice", slurm.notice, 1, 65535);  // seconds; sbatch's limits
   require(slurm.gpus_per_task == 0 || slurm.gpus == 0, "slurm.gpus_per_task", slurm.gpus_per_task,
           "cannot be combined with slurm.gpus, which is per node");
   for (size_t i = 0; i < rows.size(); ++i) validate_row(rows[i], format("rows[%zu]", i));

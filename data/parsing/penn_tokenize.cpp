@@ -157,7 +157,8 @@ class PennTokenizer {
     std::string word = std::exchange(word_, {});
     if (word.empty()) return;
     // An opening quotation mark, unlike in "'s" and "'90s".
-    if (word.size() > 2 && word.front() == '\'' && is_letter(word[1]) && !is_clitic(lower(word))) {
+    if (word.size() > 2 && word.front() == '\'' && is_letter(word[1]) && !is_clitic(lower(word)) &&
+        contraction_cut(lower(word)) == 0) {
       tokens_.emplace_back("`");
       word.erase(0, 1);
     }
@@ -166,9 +167,20 @@ class PennTokenizer {
     if (cut < word.size()) tokens_.push_back(word.substr(cut));
   }
 
+  /// Where the Penn Treebank divides a contraction; 0: it is none.
+  static size_t contraction_cut(const std::string& word) {
+    constexpr std::string_view kContractions =
+        " can-not d'-ye gim-me gon-na got-ta lem-me more-'n 't-is 't-was wan-na ";
+    for (size_t cut = 1; word.size() <= 6 && cut < word.size(); ++cut) {
+      const std::string parts = " " + word.substr(0, cut) + "-" + word.substr(cut) + " ";
+      if (kContractions.find(parts) != std::string_view::npos) return cut;
+    }
+    return 0;
+  }
+
   static bool is_clitic(std::string_view word) {
-    static constexpr std::array<std::string_view, 10> kClitics = {
-        "'s", "'m", "'d", "'ll", "'re", "'ve", "n't", "'em", "'til", "'tis"};
+    static constexpr std::array<std::string_view, 9> kClitics = {"'s",  "'m",  "'d",  "'ll", "'re",
+                                                                 "'ve", "n't", "'em", "'til"};
     return std::ranges::find(kClitics, word) != kClitics.end();
   }
 
@@ -180,7 +192,7 @@ class PennTokenizer {
         return word.size() - length;
       }
     }
-    if (small == "cannot") return 3;
+    if (const size_t cut = contraction_cut(small); cut > 0) return cut;
     return word.size() > 1 && word.back() == '\'' ? word.size() - 1 : word.size();
   }
 

@@ -44,11 +44,8 @@ std::string TagDictionary::serialized() const {
   std::string text;
   for (const auto& [word, symbols] : counts_) {
     text += word + "\t";
-    bool first = true;
     for (const auto& [symbol, count] : symbols) {
-      if (!first) text += ' ';
-      first = false;
-      text += symbol + ":" + std::to_string(count);
+      text += (text.ends_with('\t') ? "" : " ") + symbol + ":" + std::to_string(count);
     }
     text += '\n';
   }
@@ -58,9 +55,7 @@ std::string TagDictionary::serialized() const {
 TagDictionary parse_tag_dictionary(std::string_view text, const std::string& name) {
   TagDictionary dictionary;
   for (int64_t number = 1; !text.empty(); ++number) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::string_view line = take_line(text);
     const size_t tab = line.find('\t');
     if (tab == 0 || tab == std::string_view::npos) broken(name, number);
     auto& symbols = dictionary.counts_[std::string(line.substr(0, tab))];

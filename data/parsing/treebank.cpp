@@ -167,9 +167,6 @@ bool TreeReader::fill() {
   while (lines_.next(line)) {
     const std::string place = lines_.path().string() + ":" + std::to_string(lines_.number());
     if (lines_.cut()) throw DataError(place + ": a line of more than 1 MiB; expected a tree");
-    if (lines_.number() == 1 && looks_like_utf16(line)) {
-      throw DataError(place + ": UTF-16; convert the treebank, e.g. with iconv -f UTF-16 -t UTF-8");
-    }
     if (text.empty() && line.find_first_not_of(" \t\r\f\v") == std::string::npos) {
       first_line = lines_.number() + 1;
       continue;

@@ -41,15 +41,17 @@ std::vector<PrunedScore> HeadPruning::curve(std::span<const HeadId> order) {
 
 std::vector<AblatedScore> HeadPruning::ablation(std::span<const HeadId> heads) {
   const SystemStatistics whole = {without({}, "whole model")};
-  std::vector<AblatedScore> scores;
+  std::vector<SystemStatistics> ablated;
   for (const HeadId& head : heads) {
-    const SystemStatistics ablated = {
-        without(std::span(&head, 1), std::string(enum_name(head.kind)) + " layer " +
-                                         std::to_string(head.layer + 1) + " head " +
-                                         std::to_string(head.head + 1) + " masked")};
-    const PairedScore score =
-        paired_bootstrap(whole, std::span(&ablated, 1), bleu_).systems.front();
-    scores.push_back({head, score.difference, score.p_value});
+    ablated.push_back(
+        {without(std::span(&head, 1), std::string(enum_name(head.kind)) + " layer " +
+                                          std::to_string(head.layer + 1) + " head " +
+                                          std::to_string(head.head + 1) + " masked")});
+  }
+  const auto systems = paired_bootstrap(whole, ablated, bleu_).systems;
+  std::vector<AblatedScore> scores;
+  for (size_t i = 0; i < heads.size(); ++i) {
+    scores.push_back({heads[i], systems[i].difference, systems[i].p_value});
   }
   return scores;
 }

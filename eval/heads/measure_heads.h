@@ -18,7 +18,8 @@ struct HeadStatistics {
   HeadId id;
   /// -Σ_j A_ij ln A_ij in nats, over the keys that the query may attend to.
   double entropy = 0.0;
-  /// The same divided by the logarithm of the number of these keys; over queries with several keys.
+  /// The same divided by the logarithm of the number of keys, those outside a window of restricted
+  /// attention included; over queries with several keys.
   double relative_entropy = 0.0;
   /// The largest weight of a key other than EOS (Voita et al. 2019).
   double confidence = 0.0;

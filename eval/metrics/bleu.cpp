@@ -100,22 +100,11 @@ BleuStatistics statistics_of(const std::string& hypothesis,
   return result;
 }
 
-std::optional<double> default_smoothing_value(BleuSmoothing smoothing) {
-  switch (smoothing) {
-    case BleuSmoothing::floor:
-      return 0.1;
-    case BleuSmoothing::add_k:
-      return 1.0;
-    case BleuSmoothing::exp:
-    case BleuSmoothing::none:
-      return std::nullopt;
-  }
-  return std::nullopt;
-}
-
+/// std::nullopt for a method without one.
 std::optional<double> smoothing_constant(const BleuOptions& options) {
-  return options.smoothing_value ? options.smoothing_value
-                                 : default_smoothing_value(options.smoothing);
+  const bool floor = options.smoothing == BleuSmoothing::floor;
+  if (!floor && options.smoothing != BleuSmoothing::add_k) return {};
+  return options.smoothing_value.value_or(floor ? 0.1 : 1.0);
 }
 
 double brevity_penalty(int64_t hyp_length, int64_t ref_length) {
@@ -149,7 +138,7 @@ int64_t smoothed_precisions(const BleuStatistics& statistics, const BleuOptions&
 void BleuOptions::validate() const {
   if (!smoothing_value) return;
   const std::string method(enum_name(smoothing));
-  if (!default_smoothing_value(smoothing)) {
+  if (!smoothing_constant(*this)) {
     throw ConfigError("smoothing value " + format("%g", *smoothing_value) + ": smoothing method " +
                       method + " takes no value; use floor or add-k, or omit the value");
   }

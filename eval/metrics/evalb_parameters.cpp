@@ -9,6 +9,7 @@
 #include "base/parse_number.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
+#include "data/lines.h"
 
 namespace attn {
 namespace {
@@ -131,9 +132,7 @@ EvalbParameters parse_evalb_parameters(std::string_view text, const std::string&
   ParameterReader reader(parameters, name);
   text = without_byte_order_mark(text);
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    reader.read_line(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    reader.read_line(take_line(text));
   }
   parameters.name = std::filesystem::path(name).filename().string();
   parameters.name.append("[").append(to_hex(hash_text(settings_text(parameters))), 0, 8);

@@ -92,7 +92,8 @@ Comparison compare(std::span<const Tree> gold, std::span<const Tree> predicted,
   score.words = static_cast<int64_t>(result.gold.words.size());
   score.gold = score.all_gold = result.gold.counting();
   score.test = score.all_test = result.predicted.counting();
-  score.matched = match_brackets(result.gold, result.predicted, parameters);
+  score.matched_gold = score.matched_test =
+      match_brackets(result.gold, result.predicted, parameters);
   score.crossing = count_crossing(result.gold, result.predicted);
   for (size_t i = 0; i < result.gold.words.size(); ++i) {
     score.correct_tags +=
@@ -166,18 +167,8 @@ double percent(int64_t part, int64_t whole) {
   return whole > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
 
-double harmonic_mean(double a, double b) {
-  return a + b > 0 ? 2 * a * b / (a + b) : 0.0;
-}
-
 }  // namespace
 
-double ParseSentenceScore::recall() const {
-  return percent(matched, gold);
-}
-double ParseSentenceScore::precision() const {
-  return percent(matched, test);
-}
 double ParseSentenceScore::tagging() const {
   return percent(correct_tags, words);
 }
@@ -189,7 +180,8 @@ double BracketCounts::precision() const {
   return percent(matched_test, test);
 }
 double BracketCounts::f1() const {
-  return harmonic_mean(recall(), precision());
+  const double sum = recall() + precision();
+  return sum > 0 ? 2 * recall() * precision() / sum : 0.0;
 }
 
 BracketCounts& BracketCounts::operator+=(const BracketCounts& other) {
@@ -205,10 +197,8 @@ void ParseTotals::add(const ParseSentenceScore& sentence) {
   errors += sentence.status == ParseStatus::error;
   skipped += sentence.status == ParseStatus::skipped;
   if (sentence.status != ParseStatus::valid) return;
-  matched += sentence.matched;
-  gold += sentence.gold;
-  test += sentence.test;
-  complete += sentence.matched == sentence.gold && sentence.matched == sentence.test;
+  *this += sentence;
+  complete += sentence.matched_gold == sentence.gold && sentence.matched_test == sentence.test;
   crossing += sentence.crossing;
   no_crossing += sentence.crossing == 0;
   two_or_less_crossing += sentence.crossing <= 2;
@@ -216,15 +206,6 @@ void ParseTotals::add(const ParseSentenceScore& sentence) {
   correct_tags += sentence.correct_tags;
 }
 
-double ParseTotals::recall() const {
-  return percent(matched, gold);
-}
-double ParseTotals::precision() const {
-  return percent(matched, test);
-}
-double ParseTotals::f1() const {
-  return harmonic_mean(recall(), precision());
-}
 double ParseTotals::complete_match() const {
   return percent(complete, valid());
 }
@@ -281,7 +262,8 @@ ParseScore score_parses(std::span<const ParseLine> gold, std::span<const ParseLi
     }
     score.all.add(sentence);
     if (sentence.length <= score.cutoff_length) score.up_to.add(sentence);
-    score.strict += {sentence.all_gold, sentence.all_test, sentence.matched, sentence.matched};
+    score.strict +=
+        {sentence.all_gold, sentence.all_test, sentence.matched_gold, sentence.matched_test};
     score.sentences.push_back(std::move(sentence));
   }
   score.by_label = tables.by_label();

@@ -11,7 +11,7 @@
 //     word.
 //
 //   const ParseScore score = score_parses(gold_trees, predicted_trees, collins_parameters());
-//   score.all.f1(); score.strict.f1(); score.all.errors; score.sentences[i].matched;
+//   score.all.f1(); score.strict.f1(); score.all.errors; score.sentences[i].recall();
 //   score.signature
 #pragma once
 
@@ -54,41 +54,33 @@ enum class ParseStatus : int {
 };
 
 /// One sentence, as a row of EVALB's table. Unless valid, all counts but length and words are 0.
-struct ParseSentenceScore {
+struct ParseSentenceScore : BracketCounts {
   ParseStatus status = ParseStatus::valid;
   bool malformed = false;    ///< an error for this reason
   std::string problem;       ///< error message: "word 2 is 'was', in gold 'is'"
   int64_t length = 0;        ///< gold words except those of DELETE_LABEL_FOR_LENGTH
-  int64_t matched = 0;       ///< brackets in both
-  int64_t gold = 0;          ///< brackets in gold
-  int64_t test = 0;          ///< brackets in the prediction
   int64_t crossing = 0;      ///< predicted brackets that cross a gold one
   int64_t words = 0;         ///< gold words except those of DELETE_LABEL
   int64_t correct_tags = 0;  ///< correctly tagged ones among these words
   /// Number of brackets for the strict F1, whatever the status; 0 for a malformed prediction.
   int64_t all_gold = 0, all_test = 0;
 
-  double recall() const;     ///< percent; 0 without gold brackets
-  double precision() const;  ///< percent; 0 without predicted brackets
-  double tagging() const;    ///< percent; 0 without words
+  double tagging() const;  ///< percent; 0 without words
 };
 
-/// EVALB's summary: sums over the valid sentences, and the number of sentences by status.
-struct ParseTotals {
+/// EVALB's summary: sums over the valid sentences, and the number of sentences by status. Rates are
+/// 0 where EVALB prints nan.
+struct ParseTotals : BracketCounts {
   int64_t sentences = 0, errors = 0, skipped = 0;
-  int64_t matched = 0, gold = 0, test = 0;            ///< brackets
-  int64_t complete = 0;                               ///< sentences without a wrong bracket
-  int64_t crossing = 0;                               ///< brackets
+  int64_t complete = 0;  ///< sentences without a wrong or missing bracket
+  int64_t crossing = 0;  ///< brackets
   int64_t no_crossing = 0, two_or_less_crossing = 0;  ///< sentences
   int64_t words = 0, correct_tags = 0;
 
   int64_t valid() const { return sentences - errors - skipped; }
-  double recall() const;             ///< percent, as all that follow; 0 where EVALB prints nan
-  double precision() const;          ///< percent
-  double f1() const;                 ///< percent
-  double complete_match() const;     ///< percent of valid sentences
-  double average_crossing() const;   ///< brackets a valid sentence, not percent
-  double no_crossing_share() const;  ///< percent of valid sentences
+  double complete_match() const;              ///< percent of valid sentences
+  double average_crossing() const;            ///< brackets a valid sentence, not percent
+  double no_crossing_share() const;           ///< percent of valid sentences
   double two_or_less_crossing_share() const;  ///< percent of valid sentences
   double tagging() const;                     ///< percent of words
   void add(const ParseSentenceScore& sentence);

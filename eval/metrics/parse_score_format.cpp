@@ -51,7 +51,7 @@ std::string format_parse_table(const ParseScore& score) {
     const ParseSentenceScore& row = score.sentences[i];
     text += format("%4zu  %3lld    %d  %6.2f %6.2f", i + 1, wide(row.length),
                    static_cast<int>(row.status), row.recall(), row.precision());
-    text += format("   %3lld    %3lld  %3lld    %3lld", wide(row.matched), wide(row.gold),
+    text += format("   %3lld    %3lld  %3lld    %3lld", wide(row.matched_gold), wide(row.gold),
                    wide(row.test), wide(row.crossing));
     text +=
         format("   %4lld  %4lld   %6.2f\n", wide(row.words), wide(row.correct_tags), row.tagging());
@@ -60,7 +60,7 @@ std::string format_parse_table(const ParseScore& score) {
   const ParseTotals& all = score.all;
   text +=
       format("                %6.2f %6.2f %6lld %5lld %5lld  %5lld", all.recall(), all.precision(),
-             wide(all.matched), wide(all.gold), wide(all.test), wide(all.crossing));
+             wide(all.matched_gold), wide(all.gold), wide(all.test), wide(all.crossing));
   text += format("  %5lld %5lld   %6.2f\n", wide(all.words), wide(all.correct_tags), all.tagging());
   return text;
 }

@@ -265,7 +265,10 @@ TerStatistics sentence_ter_statistics(std::string_view hypothesis,
   const Words words = number_words(ter_tokenize(hypothesis, options), known);
   TerStatistics statistics{.edits = static_cast<double>(kInfinity)};
   for (const std::string& line : references) {
-    const Words reference = number_words(ter_tokenize(line, options), known);
+    // Twice, as by sacreBLEU; with `normalized`, the second time finds "'s" before a comma.
+    const std::string once = ter_tokenize(line, options);
+    const Words reference =
+        number_words(ter_tokenize(joined(split_whitespace(once)), options), known);
     statistics.edits =
         std::min(statistics.edits, static_cast<double>(translation_edits(words, reference)));
     statistics.ref_length += static_cast<double>(reference.size());

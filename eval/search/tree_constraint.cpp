@@ -17,18 +17,16 @@ using Kind = TreeSymbol::Kind;
 TreeVocabulary::TreeVocabulary(const Tokenizer& symbols, TreeForm form)
     : form_(form), labels_(vocabulary_labels(symbols, form)) {
   std::map<std::string, int32_t> ids;
-  std::vector<int> opens(labels_.size(), 0);
+  bool opens = false;
   for (const std::string& label : labels_) ids.emplace(label, static_cast<int32_t>(ids.size()));
   const auto known = vocabulary_symbols(symbols, form);
   meanings_.resize(known.size());
-  bool leaf = false;
   for (int32_t token = 0; token < symbols.size(); ++token) {
     const auto& symbol = known[static_cast<size_t>(token)];
     if (!symbol) continue;
     Meaning& meaning = meanings_[static_cast<size_t>(token)];
     meaning.kind = symbol->kind;
     if (symbol->kind == Kind::leaf) {
-      leaf = true;
       leaf_tokens_.emplace(symbols.piece(token), token);
       continue;
     }
@@ -39,9 +37,9 @@ TreeVocabulary::TreeVocabulary(const Tokenizer& symbols, TreeForm form)
       continue;
     }
     meaning.label = id->second;
-    if (symbol->kind == Kind::open) opens[static_cast<size_t>(id->second)] = 1;
+    opens |= symbol->kind == Kind::open;
   }
-  if (!leaf || std::ranges::find(opens, 1) == opens.end() || labels_.size() > 4096) {
+  if (leaf_tokens_.empty() || !opens || labels_.size() > 4096) {
     throw DataError("the target vocabulary has no tree symbols of the form " +
                     std::string(enum_name(form)) + " (data.tree_form): expected a leaf, an " +
                     "opening and a closing symbol, and at most 4096 labels");

@@ -19,7 +19,8 @@ namespace attn {
 /// The tokens of a vocabulary as tree symbols, with precomputed masks for search.
 class TreeVocabulary {
  public:
-  /// Throws DataError if there is no leaf, or no label that can be opened and closed.
+  /// Throws DataError if there is no leaf, no label that can be opened and closed, or more than
+  /// 4,096 labels.
   TreeVocabulary(const Tokenizer& symbols, TreeForm form);
 
   TreeForm form() const { return form_; }

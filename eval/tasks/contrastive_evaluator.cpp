@@ -38,7 +38,8 @@ class ContrastiveEvaluator final : public Evaluator {
       add(sources[i], rights[i], {source + line, target + line});
       for (const std::string& wrong : split_tabs(wrongs[i])) {
         add(sources[i], wrong, {source + line, options.wrong + line});
-        if (!wrong.empty() && pairs_.back().target != pairs_[first_.back()].target) continue;
+        const auto& tokens = pairs_.back().target;
+        if (!tokens.empty() && tokens != pairs_[first_.back()].target) continue;
         throw DataError(options.wrong + line + ": \"" + wrong +
                         "\": a wrong translation must not be empty, and must differ from the "
                         "reference in its tokens (unknown words are one token)");

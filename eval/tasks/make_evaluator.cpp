@@ -50,11 +50,12 @@ class TranslationEvaluator final : public Evaluator {
     }
     write_evaluation_output(output, text);
     EvaluationResult result = score_(hypotheses, references_);
-    const int64_t cut = translator.cut_lines();
+    const int64_t cut = translator.counts().cut;
     result.values.emplace_back("cut", static_cast<double>(cut));
-    result.values.emplace_back("unfinished", static_cast<double>(translator.unfinished()));
-    result.line += truncation_note(cut) + unfinished_note(translator.unfinished(), "translation") +
-                   unknown_suffix(translator.unknown(), "source");
+    result.values.emplace_back("unfinished", static_cast<double>(translator.counts().unfinished));
+    result.line += truncation_note(cut) +
+                   unfinished_note(translator.counts().unfinished, "translation") +
+                   unknown_suffix(translator.counts().unknown, "source");
     return result;
   }
 

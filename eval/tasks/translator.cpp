@@ -9,40 +9,58 @@
 
 #include "base/error.h"
 #include "base/stop_signal.h"
+#include "base/unicode.h"
+#include "base/utf8.h"
+#include "data/sentencepiece.h"
 #include "eval/search/batched_search.h"
 
 namespace attn {
 namespace {
 
+struct Prefix {
+  std::vector<int32_t> tokens;  ///< without BOS
+  bool ends_in_word = false;    ///< so that some subwords would continue its last word
+};
+
+/// Whether a subword after it, or with it, continues a word, of scripts with spaces between words:
+/// those before Thai. U+2581, which is a piece's space, is a symbol.
+bool is_of_word(char32_t c) {
+  return c < 0x0E00 && !is_space(c) && !is_symbol(c) && !is_punctuation(c);
+}
+
 /// Forces the first tokens of each sentence's outputs. Their log-probabilities are part of the
 /// output's, as those of tokens that search chose.
 class PrefixConstraint : public TokenConstraint {
  public:
-  /// `prefixes`: of each sentence of the batch, without BOS; may be empty. `classes`: size of the
-  /// vocabulary.
-  PrefixConstraint(std::vector<std::vector<int32_t>> prefixes, int64_t classes)
+  /// `prefixes`: of each sentence of the batch; may be empty. `next`: the tokens that continue no
+  /// word, of the whole vocabulary.
+  PrefixConstraint(std::vector<Prefix> prefixes, const TokenMask& next)
       : prefixes_(std::move(prefixes)),
-        none_(static_cast<size_t>((classes + 63) / 64), 0),
-        all_(none_.size(), ~uint64_t{0}) {}
+        none_(next.size(), 0),
+        all_(next.size(), ~uint64_t{0}),
+        next_(next) {}
 
   std::span<const uint64_t* const> step(const StepRows& rows) override {
     rows_.clear();
     forced_.assign(rows.sentences.size(), {});
     for (size_t row = 0; row < forced_.size(); ++row) {
-      const std::vector<int32_t>& prefix = prefixes_[static_cast<size_t>(rows.sentences[row])];
-      if (length_ < prefix.size()) {
+      const Prefix& prefix = prefixes_[static_cast<size_t>(rows.sentences[row])];
+      if (length_ < prefix.tokens.size()) {
         forced_[row] = none_;
-        allow(forced_[row], prefix[length_]);
+        allow(forced_[row], prefix.tokens[length_]);
+        rows_.push_back(forced_[row].data());
+      } else {
+        const bool word_ends = length_ == prefix.tokens.size() && prefix.ends_in_word;
+        rows_.push_back((word_ends ? next_ : all_).data());
       }
-      rows_.push_back(length_ < prefix.size() ? forced_[row].data() : all_.data());
     }
     ++length_;
     return rows_;
   }
 
  private:
-  std::vector<std::vector<int32_t>> prefixes_;
-  TokenMask none_, all_;
+  std::vector<Prefix> prefixes_;
+  TokenMask none_, all_, next_;
   std::vector<TokenMask> forced_;  // of each row at the current step, within its prefix
   std::vector<const uint64_t*> rows_;
   size_t length_ = 0;  // of the outputs before the next step
@@ -76,11 +94,11 @@ std::vector<std::vector<int32_t>> Translator::encode(std::span<const std::string
   for (const std::string& line : lines) {
     throw_if_stopped();
     SourceSentence source = encode_source(tokenizers_, line, limits_.max_source);
-    unknown_.add(*tokenizers_.source, source.tokens);
+    counts_.unknown.add(*tokenizers_.source, source.tokens);
     sources.push_back(std::move(source.tokens));
     if (tokenizers_.features) how.features.push_back(std::move(source.features));
-    const auto number = lines_ + static_cast<int64_t>(sources.size());
-    if (source.truncated && cut_lines_++ == 0) first_cut_line_ = number;
+    const auto number = counts_.lines + static_cast<int64_t>(sources.size());
+    if (source.truncated && counts_.cut++ == 0) counts_.first_cut = number;
   }
   return sources;
 }
@@ -102,23 +120,32 @@ std::vector<Translation> Translator::chosen(std::vector<Hypothesis> found) const
 
 // Constrains the search to outputs with these beginnings.
 void Translator::force(std::span<const std::string> prefixes, BatchedSearch& how) const {
-  std::vector<std::vector<int32_t>> forced;
+  const Tokenizer& target = *tokenizers_.target;
+  const bool subwords = looks_like_sentencepiece(target.serialized());
+  TokenMask next(static_cast<size_t>((target.size() + 63) / 64), 0);
+  for (int32_t id = 0; subwords && id < target.size(); ++id) {
+    const bool continues = is_of_word(decode_utf8(target.piece(id) + " ").front());
+    if (!continues || id == target.eos()) allow(next, id);
+  }
+  std::vector<Prefix> forced;
   for (const std::string& prefix : prefixes) {
-    forced.push_back(tokenizers_.target->encode(prefix));
-    const auto length = static_cast<int64_t>(forced.back().size()) + 1;
+    forced.push_back({.tokens = target.encode(prefix)});
+    const auto& tokens = forced.back().tokens;
+    const auto last = decode_utf8(subwords && !tokens.empty() ? target.piece(tokens.back()) : "");
+    forced.back().ends_in_word = !last.empty() && is_of_word(last.back());
+    const auto length = static_cast<int64_t>(forced.back().tokens.size()) + 1;
     if (const auto positions = models_.max_length(); positions && length > *positions) {
       throw DataError("the prefix of line " +
-                      std::to_string(lines_ + static_cast<int64_t>(forced.size())) + " has " +
-                      std::to_string(length - 1) + " tokens; the model has " +
+                      std::to_string(counts_.lines + static_cast<int64_t>(forced.size())) +
+                      " has " + std::to_string(length - 1) + " tokens; the model has " +
                       std::to_string(*positions) + " positions");
     }
     how.min_limits.push_back(length);
   }
-  how.constraint = [forced = std::move(forced),
-                    classes = tokenizers_.target->size()](const SearchBatch& batch) {
-    std::vector<std::vector<int32_t>> own;
+  how.constraint = [forced = std::move(forced), next = std::move(next)](const SearchBatch& batch) {
+    std::vector<Prefix> own;
     for (const size_t i : batch.members) own.push_back(forced.at(i));
-    return std::make_unique<PrefixConstraint>(std::move(own), classes);
+    return std::make_unique<PrefixConstraint>(std::move(own), next);
   };
 }
 
@@ -129,11 +156,11 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   BatchedSearch how{.search = search,
                     .inference = inference_,
                     .batch_tokens = limits_.batch_tokens,
-                    .first_sentence = lines_};
+                    .first_sentence = counts_.lines};
   const std::vector<std::vector<int32_t>> sources = encode(lines, how);
   if (!prefixes.empty()) force(prefixes, how);
   auto found = batched_search(models_, tokenizers_, sources, how);
-  lines_ += static_cast<int64_t>(lines.size());
+  counts_.lines += static_cast<int64_t>(lines.size());
   std::vector<std::vector<Translation>> out(lines.size());
   const auto choose = [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
@@ -146,7 +173,7 @@ std::vector<std::vector<Translation>> Translator::translate(std::span<const std:
   const auto count = static_cast<int64_t>(lines.size());
   parallel ? at::parallel_for(0, count, 4, choose) : choose(0, count);
   // A missing translation, of score -inf, is not one that was cut.
-  unfinished_ += std::ranges::count_if(out, [](const std::vector<Translation>& nbest) {
+  counts_.unfinished += std::ranges::count_if(out, [](const std::vector<Translation>& nbest) {
     return !nbest.front().finished && std::isfinite(nbest.front().score);
   });
   return out;

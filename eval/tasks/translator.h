@@ -20,6 +20,15 @@ struct TranslatorLimits {
   int64_t max_source = 1024;    ///< in tokens; longer sentences are truncated
 };
 
+/// Counts of lines so far.
+struct TranslatorCounts {
+  int64_t lines = 0;
+  int64_t cut = 0;         ///< truncated to max_source
+  int64_t first_cut = 0;   ///< the first of them, from 1; 0: none
+  int64_t unfinished = 0;  ///< whose best translation ends at the length limit, without EOS
+  UnknownTokens unknown;   ///< of the source
+};
+
 class Translator {
  public:
   /// Uses the current weights of the models, which must outlive this. translate() sets them to
@@ -31,20 +40,13 @@ class Translator {
   /// Lines are batched by length. A blank line gives an empty translation. No translation contains
   /// a line end. Samples depend on the number of the line among all lines so far. `prefixes`: the
   /// beginnings of the translations, in whole words, one for each line, or empty; they count in
-  /// log-probability, length and limits. Throws DataError for one beyond the models' positions.
+  /// log-probability, length and limits, and a blank line's is ignored. Throws DataError for one
+  /// beyond the models' positions.
   std::vector<std::vector<Translation>> translate(std::span<const std::string> lines,
                                                   std::span<const std::string> prefixes = {});
 
   const TranslatorLimits& limits() const { return limits_; }
-  /// Sentences truncated to max_source so far.
-  int64_t cut_lines() const { return cut_lines_; }
-  /// The line of the first of them, from 1; 0: none.
-  int64_t first_cut_line() const { return first_cut_line_; }
-  /// Source tokens so far.
-  const UnknownTokens& unknown() const { return unknown_; }
-  /// Lines so far, and those whose best translation ends at the length limit, without EOS.
-  int64_t lines() const { return lines_; }
-  int64_t unfinished() const { return unfinished_; }
+  const TranslatorCounts& counts() const { return counts_; }
 
  private:
   /// Sets the features of `how`, too.
@@ -57,8 +59,7 @@ class Translator {
   SearchConfig search_;
   TranslatorLimits limits_;
   std::shared_ptr<const InferenceModel> inference_;
-  int64_t lines_ = 0, cut_lines_ = 0, first_cut_line_ = 0, unfinished_ = 0;
-  UnknownTokens unknown_;
+  TranslatorCounts counts_;
 };
 
 }  // namespace attn

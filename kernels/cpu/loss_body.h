@@ -1,4 +1,4 @@
-// Softmax, label-smoothed loss and its gradient on one row of logits, in place. Part of body.h.
+// Label-smoothed loss and its gradient on one row of logits, in place. Part of body.h.
 
 static float log_sum_exp(const float* logits, int64_t classes) {
   const float largest = largest_of(logits, classes);

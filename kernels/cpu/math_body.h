@@ -164,12 +164,7 @@ static void dropout_elements(const float* in, float* out, int64_t begin, int64_t
   while (begin < end) {
     const int64_t boundary = ((begin >> 32) + 1) << 32;
     const int64_t stop = end < boundary ? end : boundary;
-    const DropoutHalves key = halves(dropout, static_cast<uint64_t>(begin));
-    const int64_t count = stop - begin;
-    for (int64_t i = 0; i < count; ++i) {
-      out[begin + i] = in[begin + i] * dropout_factor(key.first + static_cast<uint32_t>(i), key.low,
-                                                      key.high, dropout.threshold, dropout.scale);
-    }
+    dropout_row(in + begin, out + begin, stop - begin, dropout, static_cast<uint64_t>(begin));
     begin = stop;
   }
 }

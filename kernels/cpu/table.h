@@ -73,14 +73,14 @@ struct CachedRows {
 };
 
 struct NormRows {
-  int64_t begin, end;  ///< rows
-  int64_t width;
-  const float* x;
-  const float* update;  ///< null: the norm of x alone
-  const float* weight;
-  const float* bias;  ///< null: RMSNorm
-  float epsilon;
-  DropoutKey dropout;
+  int64_t begin = 0, end = 0;  ///< rows
+  int64_t width = 0;
+  const float* x = nullptr;
+  const float* update = nullptr;  ///< null: the norm of x alone
+  const float* weight = nullptr;
+  const float* bias = nullptr;  ///< null: RMSNorm
+  float epsilon = 0.0f;
+  DropoutKey dropout = {};
 };
 
 struct NormGradients {

@@ -21,25 +21,13 @@ const TileKernels* table();
 namespace {
 
 const TileKernels* tiles_of(Isa isa) {
-  switch (isa) {
-    case Isa::generic:
-      return generic::bf16_table();
-    case Isa::avx2:
-    case Isa::avx512:
-      return nullptr;
-    case Isa::avx512_bf16:
+  if (isa == Isa::generic) return generic::bf16_table();
 #ifdef ATTN_BF16_KERNELS
-      return avx512_bf16::table();
-#else
-      return nullptr;
+  if (isa == Isa::avx512_bf16) return avx512_bf16::table();
 #endif
-    case Isa::amx:
 #ifdef ATTN_AMX_KERNELS
-      return amx::table();
-#else
-      return nullptr;
+  if (isa == Isa::amx) return amx::table();
 #endif
-  }
   return nullptr;
 }
 

@@ -83,7 +83,7 @@ struct LossRows {
 struct EmbeddingForward {
   const float* weight = nullptr;
   const int64_t* tokens = nullptr;
-  const float* table = nullptr;  ///< nullptr: no positions
+  const float* table = nullptr;
   const int64_t* positions = nullptr;
   Numbers output;
   int64_t rows = 0;

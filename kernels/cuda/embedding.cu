@@ -16,10 +16,10 @@ __device__ inline void embedding_forward_rows(const EmbeddingForward& a) {
   if (row >= a.rows) return;
   const DropoutMask mask(a.dropout);
   const int64_t from = a.tokens[row] * a.width;
-  const int64_t position = a.table != nullptr ? a.positions[row] * a.width : 0;
+  const int64_t position = a.positions[row] * a.width;
   for (int column = lane * 4; column < a.width; column += kWarpThreads * 4) {
-    Four x = load_four(a.weight, from + column), added = {};
-    if (a.table != nullptr) added = load_four(a.table, position + column);
+    Four x = load_four(a.weight, from + column);
+    const Four added = load_four(a.table, position + column);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       x.at[i] = (x.at[i] * a.scale + added.at[i]) * mask.factor(row * a.width + column + i);

@@ -65,24 +65,9 @@ void use_gpu_kernels(GpuKernels kernels) {
 }
 
 bool gpu_kernels_include(FastPath path) {
-  if (path == FastPath::gpu_dropout) return true;
-  switch (chosen_gpu_kernels()) {
-    case GpuKernels::automatic:
-    case GpuKernels::on:
-    case GpuKernels::off:
-      return true;
-    case GpuKernels::linear:
-      return path == FastPath::gpu_linear;
-    case GpuKernels::norm:
-      return path == FastPath::gpu_norm;
-    case GpuKernels::loss:
-      return path == FastPath::gpu_loss;
-    case GpuKernels::embedding:
-      return path == FastPath::gpu_embedding;
-    case GpuKernels::dropout:
-      return false;
-  }
-  return false;
+  const GpuKernels chosen = chosen_gpu_kernels();
+  return path == FastPath::gpu_dropout || chosen <= GpuKernels::off ||
+         enum_name(path) == "gpu_" + std::string(enum_name(chosen));
 }
 
 const cuda::Launcher* gpu_kernels(int device) {

@@ -22,7 +22,7 @@ struct Launch {
 class Launcher {
  public:
   virtual ~Launcher() = default;
-  /// Queues a launch on a stream of the GPU. Throws CudaError (driver.h) if it is refused.
+  /// Queues a launch on a stream of the GPU. Throws CudaError (library.h) if it is refused.
   virtual void launch(const Launch& launch, void* stream) const = 0;
 };
 

@@ -28,8 +28,7 @@ cpu::DropoutKey dropout_rate(double p) {
 cpu::DropoutKey draw_dropout_key(double p) {
   if (p <= 0.0) return {};
   cpu::DropoutKey key = dropout_rate(p);
-  Random* seeded = ComputeScope::dropout();
-  key.key = seeded != nullptr ? seeded->next() : draw_from_libtorch();
+  key.key = mix64(draw_unmixed());
   return key;
 }
 

@@ -110,7 +110,8 @@ std::vector<torch::Tensor> linear_all(const torch::Tensor& x_NI,
   }
   const bool parameters = std::ranges::all_of(
       layers, [](const LinearWeights& layer) { return layer.weight.is_leaf(); });
-  if (!on_cpu_path(x_NI) && torch::GradMode::is_enabled() && parameters && x_NI.dim() == 2) {
+  if (ComputeScope::takes(FastPath::linear) && !on_cpu_path(x_NI) &&
+      torch::GradMode::is_enabled() && parameters && x_NI.dim() == 2) {
     return joint_linear(x_NI, layers);
   }
   std::vector<torch::Tensor> results;

@@ -92,11 +92,7 @@ class ResidualNorm : public torch::autograd::Function<ResidualNorm> {
 }  // namespace
 
 cpu::NormRows norm_rows(const NormParameters& parameters, cpu::DropoutKey dropout) {
-  return {.begin = 0,
-          .end = 0,
-          .width = parameters.weight.numel(),
-          .x = nullptr,
-          .update = nullptr,
+  return {.width = parameters.weight.numel(),
           .weight = parameters.weight.const_data_ptr<float>(),
           .bias = parameters.bias.defined() ? parameters.bias.const_data_ptr<float>() : nullptr,
           .epsilon = static_cast<float>(parameters.epsilon),

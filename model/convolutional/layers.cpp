@@ -35,16 +35,8 @@ void WeightNormLinearImpl::reset_parameters() {
   bias.zero_();
 }
 
-torch::Tensor WeightNormLinearImpl::scale() const {
-  return length / direction.norm(2, 1);
-}
-
-torch::Tensor WeightNormLinearImpl::product(const torch::Tensor& x_NI) {
-  return linear(x_NI, {direction, {}});
-}
-
 torch::Tensor WeightNormLinearImpl::forward(const torch::Tensor& x_NI) {
-  return torch::addcmul(bias, product(x_NI), scale());
+  return torch::addcmul(bias, linear(x_NI, {direction, {}}), length / direction.norm(2, 1));
 }
 
 torch::Tensor scaled_sum(const torch::Tensor& a, const torch::Tensor& b) {

@@ -23,10 +23,6 @@ class WeightNormLinearImpl : public torch::nn::Module, public Layer {
   void reset_parameters() override;
 
   torch::Tensor forward(const torch::Tensor& x_NI);
-  /// x directionᵀ, whose columns must be scaled by scale() before the bias is added.
-  torch::Tensor product(const torch::Tensor& x_NI);
-  /// length / ‖direction‖, [outputs].
-  torch::Tensor scale() const;
 
   torch::Tensor direction;  ///< [outputs, inputs]
   torch::Tensor length;     ///< [outputs]

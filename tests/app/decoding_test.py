@@ -104,7 +104,7 @@ class Decoding(ProgramTest):
         self.assertEqual([found[0], *found[2:]], expected[:2])
 
     def test_translations_begin_with_their_prefix(self):
-        # Words: those of a subword model can be segmented otherwise than search did.
+        # Of words: those of a subword model can be segmented otherwise than search did.
         self.attn("train", "small.json", "--run", "words", "--set", "data.tokenizer=words", "train.steps=120")
         greedy = self.translate("words", "--beam", "1").splitlines()
         words = [" ".join(line.split()[:2]) for line in greedy]
@@ -123,9 +123,12 @@ class Decoding(ProgramTest):
                 found = json.loads(line)  # without EOS where the limit has cut
                 whole = found["log_prob"], found["log_prob"] - found["token_log_probs"][-1]
                 self.assertTrue(any(math.isclose(one, float(row[2]), abs_tol=1e-3) for one in whole), (row, found))
+        words = [line.split()[0] for line in self.translate("one").splitlines()][1:] + ["Ein"]
+        self.write("first.de", "".join(line + "\n" for line in words))
+        self.assertEqual([line.split()[0] for line in self.translate("one", "--prefix", "first.de").splitlines()], words)
         self.write("short.de", "ein\n")
         self.one_line("translate", "words", "--input", "corpus/test.en", "--prefix", "short.de", code=3,
-                      names=["short.de", "1 lines", "one for each line"])
+                      names=["short.de", "1 line", "one for each line"])
 
     def test_minimum_risk_chooses_among_the_hypotheses(self):
         candidates = self.translate("one", "--beam", "4", "--nbest", "4").splitlines()

@@ -110,7 +110,7 @@ class Parse(ProgramTest):
             self.assertAlmostEqual(score[name], last[name], places=6)
         self.assertIn("attn parse tags", self.training)
         self.write("others.ptb", "(S (A other) (B words))\n" * len(trees))
-        done = self.attn("score", "parse", "corpus/test.ptb", "others.ptb")
+        done = self.attn("score", "parse", "corpus/test.ptb", "others.ptb", code=3)
         self.assertIn("no sentence could be scored", done.stderr)
 
     def test_trees_keep_order_words_and_lines_whatever_the_sentences(self):

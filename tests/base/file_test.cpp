@@ -42,14 +42,6 @@ TEST_CASE("a file is read completely, with any bytes, and its lines over several
   content += "\xff\r\n";
   CHECK(read_file(folder.write("f", content)) == content);
   CHECK(read_file(folder.write("empty", "")).empty());
-  std::string text;
-  std::vector<std::string> lines;
-  for (int i = 0; i < 60000; ++i) {
-    lines.push_back(std::to_string(i));
-    text += lines.back() + (i % 2 ? "\r\n" : "\n");
-  }
-  lines.emplace_back(600000, 'z');
-  CHECK((read_lines(folder.write("f", text + lines.back())) == lines));  // not to be printed
 }
 
 TEST_CASE("errors of reading name the file and the reason") {
@@ -60,48 +52,10 @@ TEST_CASE("errors of reading name the file and the reason") {
   CHECK_THROWS_AS(read_file(folder / "none"), DataError);
   CHECK_THROWS_WITH(read_file(folder / "none"), contains("none': No such file or directory"));
   CHECK_THROWS_WITH(read_file(folder.path()), contains("Is a directory"));
-  CHECK_THROWS_WITH(read_lines(folder / "none"), contains("No such file or directory"));
-  CHECK_THROWS_AS(read_lines(folder / "f", ByteOrderMark::drop, 4), DataError);
   CHECK_NOTHROW(require_regular_file(folder / "f"));
   CHECK_NOTHROW(require_regular_file(folder / "missing"));
   CHECK_THROWS_WITH(require_regular_file(folder.path()), contains("a directory; give a file"));
   CHECK_THROWS_WITH(require_regular_file("/dev/null"), contains("not a regular file"));
-}
-
-TEST_CASE("lines end by newline, with or without a carriage return") {
-  const TemporaryDirectory folder;
-  const auto lines_of = [&](const std::string& content) {
-    write_text(folder / "f", content);
-    return read_lines(folder / "f");
-  };
-  using Lines = std::vector<std::string>;
-  CHECK(lines_of("") == Lines{});
-  CHECK(lines_of("a") == Lines{"a"});
-  CHECK(lines_of("a\n") == Lines{"a"});
-  CHECK(lines_of("a\n\n b \n") == Lines{"a", "", " b "});
-  CHECK(lines_of("\n") == Lines{""});
-  CHECK(lines_of("a\r\nb\rc\r\n\r\n") == Lines{"a", "b\rc", ""});
-  const std::string zero("x\0y", 3);
-  CHECK(lines_of(zero + "\n") == Lines{zero});
-  const std::string mark = "\xEF\xBB\xBF";
-  CHECK(lines_of(mark + "a\n" + mark + "b\n") == Lines{"a", mark + "b"});
-  CHECK(lines_of(mark + "\r\n") == Lines{""});
-  CHECK(lines_of(mark + mark + "a") == Lines{mark + "a"});
-}
-
-TEST_CASE("compressed text is an error") {
-  const TemporaryDirectory folder;
-  const std::vector<std::string> starts = {"BZh91AY&SY", "\x1F\x8B\x08", "\x28\xB5\x2F\xFD",
-                                           "\xFD\x37zXZ"};
-  for (const std::string& start : starts) {
-    write_text(folder / "f", start + "a\nb\n");
-    CHECK_THROWS_WITH(read_lines(folder / "f"),
-                      contains("f: compressed (gzip, bzip2, zstd or xz)"));
-    write_text(folder / "f", "a\n" + start + "b\n");
-    CHECK(read_lines(folder / "f").size() == 2);
-  }
-  write_text(folder / "f", "BZhou lives here .\n");
-  CHECK(read_lines(folder / "f").size() == 1);
 }
 
 TEST_CASE("an atomic write replaces the file and leaves nothing else") {

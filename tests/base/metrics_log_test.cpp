@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -25,6 +26,13 @@ void log_step(MetricsLog& log, int64_t step) {
   }
 }
 
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::istringstream text(read_file(path));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
 }  // namespace
 
 TEST_CASE("a record is one line of JSON with its fields in order, in the file once it is written") {
@@ -44,7 +52,7 @@ TEST_CASE("non-finite values are written as strings") {
   log.write("x",
             {{"a", std::numeric_limits<double>::quiet_NaN()}, {"b", infinity}, {"c", -infinity}});
   log.write("x", {{"bad utf8", "\xff"}});
-  const auto lines = read_lines(folder / "m");
+  const auto lines = lines_of(folder / "m");
   CHECK(lines.at(0) == R"({"kind":"x","a":"NaN","b":"Infinity","c":"-Infinity"})");
   CHECK(nlohmann::json::accept(lines.at(1)));
 }
@@ -71,7 +79,7 @@ TEST_CASE("a resumed log equals an uninterrupted one, wherever the run was kille
   const std::string whole = read_file(folder / "uninterrupted");
   for (const int64_t checkpoint : {0, 3, 8, 12}) {
     std::string until_checkpoint;
-    for (const auto& line : read_lines(folder / "uninterrupted")) {
+    for (const auto& line : lines_of(folder / "uninterrupted")) {
       const auto record = nlohmann::json::parse(line);
       if (record.value("step", int64_t{0}) > checkpoint) break;
       until_checkpoint += line + "\n";
@@ -122,7 +130,7 @@ TEST_CASE("a log that cannot be written is an error and keeps complete lines") {
   CHECK(read_file(folder / "m") == "{\"kind\":\"one\"}\n");
   log.write("two", {});
   log.sync();
-  CHECK(read_lines(folder / "m").size() == 2);
+  CHECK(lines_of(folder / "m").size() == 2);
 }
 
 }  // namespace attn

@@ -22,16 +22,6 @@ struct ParallelTexts {
   CorpusReport check() const { return check_texts(source, target); }
 };
 
-std::vector<std::string> lines_of(const std::string& content) {
-  const TemporaryDirectory directory;
-  LineReader reader(directory.write("text", content));
-  std::vector<std::string> lines;
-  for (std::string line; reader.next(line);) lines.push_back(line);
-  CHECK(reader.number() == static_cast<int64_t>(lines.size()));
-  CHECK(reader.hash() == hash_text(content));
-  return lines;
-}
-
 std::string repeat(const std::string& line, int times) {
   std::string text;
   for (int i = 0; i < times; ++i) text += line;
@@ -39,35 +29,6 @@ std::string repeat(const std::string& line, int times) {
 }
 
 }  // namespace
-
-TEST_CASE("lines end in a line feed, with or without a carriage return, or at the end") {
-  using Lines = std::vector<std::string>;
-  CHECK(lines_of("").empty());
-  CHECK(lines_of("a") == Lines{"a"});
-  CHECK(lines_of("a\n") == Lines{"a"});
-  CHECK(lines_of("a\r\nb\r\n") == Lines{"a", "b"});
-  CHECK(lines_of("\n\na") == Lines{"", "", "a"});
-  CHECK(lines_of("a\rb\x0b\xe2\x80\xa8"
-                 "c\n") == Lines{"a\rb\x0b\xe2\x80\xa8"
-                                 "c"});
-  CHECK(lines_of("\xEF\xBB\xBFx\n\xEF\xBB\xBFy") == Lines{"x", "\xEF\xBB\xBFy"});
-}
-
-TEST_CASE("lines across buffer boundaries are complete, very long ones are truncated") {
-  const std::string wide(300'000, 'w');
-  CHECK(lines_of("a\n" + wide + "\nb") == std::vector<std::string>{"a", wide, "b"});
-
-  const TemporaryDirectory directory;
-  LineReader reader(directory.write("text", std::string(3 << 20, 'e') + "\nshort\n"));
-  std::string line;
-  REQUIRE(reader.next(line));
-  CHECK(reader.cut());
-  CHECK(line.size() == LineReader::max_bytes);
-  REQUIRE(reader.next(line));
-  CHECK_FALSE(reader.cut());
-  CHECK(line == "short");
-  CHECK_FALSE(reader.next(line));
-}
 
 TEST_CASE("texts that cannot be used stop, with file and line") {
   const ParallelTexts good("a\nb\n", "c\nd");
@@ -85,11 +46,6 @@ TEST_CASE("texts that cannot be used stop, with file and line") {
   CHECK_THROWS_WITH(check("", ""), contains("is empty"));
   CHECK_THROWS_WITH(check("\n\n", "a\nb\n"), contains("no pair with text"));
   CHECK_THROWS_WITH(check("a\n", "\x1F\x8B\x08\n"), contains("train.de: compressed (gzip"));
-  const TemporaryDirectory directory;
-  CHECK_THROWS_WITH(LineReader(directory / "none"), contains("none': No such file"));
-  LineReader reader(directory.path());
-  std::string line;
-  CHECK_THROWS_AS(reader.next(line), DataError);
 }
 
 TEST_CASE("empty lines are counted and the first few named with their file") {

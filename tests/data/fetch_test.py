@@ -420,6 +420,7 @@ class Treebanks(FetchTest):
         trees, made = "( (NP-SBJ-1 (NN é)\r\n (X (-NONE- *))))\n(VROOT (Y z))(Y z)", "(TOP (NP (NN é)))\n(TOP (Y z))\n(TOP (Y z))\n"
         for body, options, printed in ((b"\xef\xbb\xbf" + trees.encode(), [], made), (trees.encode("latin-1"), ["--encoding=latin-1"], made),
                                        (b"(A (B c d))\n(Y z)", [], "(TOP (Y z))\nown: trees left out because a word has a blank inside: 1\n"),
+                                       (b"(Y\n(-LRB- ()))", [], "own:2: a bracket without a tag and a word (); round brackets are written as -LRB- and -RRB-\n"),
                                        (b"(Y \xe9)", [], "own: not utf-8 at byte 3; give --encoding, such as latin-1\n")):
             (self.into / "own").write_bytes(body)
             done = subprocess.run([sys.executable, ROOT / "data/treebanks.py", *options, "own"], cwd=self.into, capture_output=True, check=False)

@@ -19,7 +19,7 @@ using namespace attn::testing;
 
 TEST_CASE("errors of the data config name the option") {
   const std::vector<std::pair<std::string, std::string>> mistakes = {
-      {R"("vocab_size": -3)", "data.vocab_size: -3: must be positive"},
+      {R"("vocab_size": -3)", "data.vocab_size: -3: must be from 4 to 1073741824"},
       {R"("batch_tokens": 0)", "data.batch_tokens: 0"},
       {R"("max_length": 1)", "data.max_length: 1: "},
       {R"("character_coverage": 0.9)", "data.character_coverage: 0.9: must be from 0.98 to 1"},

@@ -1,5 +1,6 @@
 // Source features: what a sentence's rows have, how batches carry them, and the stored vocabulary.
 #include "data/source_features.h"
+#include "data/lines.h"
 
 #include <algorithm>
 #include <set>

@@ -1,4 +1,5 @@
 #include "data/tokenizer.h"
+#include "data/lines.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -8,7 +9,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/random.h"
 #include "base/utf8.h"
 #include "data/sentencepiece.h"

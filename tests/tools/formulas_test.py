@@ -129,8 +129,7 @@ class EditedFormulas(ProgramTest):
         name, off = edit.model, ("--set", "runtime.kernels=off")
         edited = self.copy.build / "app/attn"
         results = {}
-        for kind, program, options in (("before", self.unedited, ()), ("edited", str(edited), ()),
-                                       ("as_read", str(edited), off)):
+        for kind, program, options in (("before", self.unedited, ()), ("edited", str(edited), ()), ("as_read", str(edited), off)):
             ProgramTest.program = program
             added = ("--set", edit.option) if edit.option and kind != "before" else ()
             trained, said, run = self.training(name, kind, *options, *added)

@@ -235,8 +235,7 @@ class Usage(RunTest):
         return result
 
     def test_help_answers_before_anything_is_built(self):
-        for arguments in (["--help"], ["-h"], ["help"], ["demo", "--help"], ["test", "--help"], ["build", "-h"],
-                          ["--threads", "4", "-h"]):
+        for arguments in (["--help"], ["-h"], ["help"], ["demo", "--help"], ["test", "--help"], ["build", "-h"], ["--threads", "4", "-h"]):
             code, out, err = self.assert_at_once(*arguments)
             self.assertEqual((code, err), (0, ""), arguments)
             self.assertIn("usage: ./run demo", out)

@@ -199,7 +199,7 @@ TEST_CASE("results that vary by rounding when they are repeated are not taken fo
   });
   graphs.use(made.capture(), made.say());
   for (const StaticBatch& batch : batches) graphs.run(batch, 1);
-  CHECK(made.said.empty() == (captured_value == 0.0));
+  CHECK(made.said.empty() == (captured_value != 1.0));  // NaN: a training that diverges
 }
 
 TEST_CASE("a capture that fails ends graphs in one line, and costs no result") {

@@ -81,7 +81,7 @@ TEST_CASE("a step is logged, saved on schedule, evaluated, and saved and marked 
   recorded.add("loss", 2, {3.0, 2.0});
   CHECK(recorded.run() == LoopEnd::finished);
   CHECK(recorded.events == Events{"log 2", "loss 2", "loss is best 2", "save 2", "best 2", "log 4",
-                                  "save 4", "loss 4", "loss is best 4", "evaluated 4", "best 4"});
+                                  "save 4", "loss 4", "loss is best 4", "best 4", "evaluated 4"});
   CHECK(recorded.task.trainer.state.best == 2.0);
   CHECK(recorded.task.trainer.state.best_step == 4);
 }
@@ -116,8 +116,8 @@ TEST_CASE("out of patience, training saves and ends") {
   recorded.add("bleu", 0, {});  // scored when the result is written
   recorded.add("loss", 1, {1.0, 2.0, 2.0});
   CHECK(recorded.run() == LoopEnd::finished);
-  CHECK(recorded.events ==
-        Events{"loss 1", "loss is best 1", "save 1", "best 1", "loss 2", "loss 3", "save 3"});
+  CHECK(recorded.events == Events{"loss 1", "loss is best 1", "save 1", "best 1", "loss 2",
+                                  "loss 3", "save 3", "log 3"});
   SECTION("and does not go on when it is called again") {
     recorded.events.clear();
     CHECK(recorded.run() == LoopEnd::finished);
@@ -145,7 +145,7 @@ TEST_CASE("a stop does not evaluate any more; the evaluation is made by a resume
   recorded.stop_at = 4;
   CHECK(recorded.run() == LoopEnd::interrupted);
   CHECK(recorded.events ==
-        Events{"save 2", "loss 2", "loss is best 2", "evaluated 2", "best 2", "log 4", "save 4"});
+        Events{"save 2", "loss 2", "loss is best 2", "best 2", "evaluated 2", "log 4", "save 4"});
   recorded.stop_at = -1;
   CHECK(recorded.run() == LoopEnd::finished);
   CHECK(recorded.task.trainer.state.without_better == 1);

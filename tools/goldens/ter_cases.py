@@ -18,8 +18,8 @@ from sacrebleu.metrics.lib_ter import translation_edit_rate
 CORPORA = BLEU_CORPORA | {
     "shifts": (["at dawn three boats left", "d a b c", "b a d c f e", "x y z a b c"],
                [["three boats left at dawn", "a b c d", "a b c d e f", "a b c x y z"]]),
-    "possessives and entities": (["the dog's bone &quot;here&quot; 's it's", "5-6 3.14, 1,000 a.b &amp;c"],
-                                 [["the dog 's bone \" here \" 's it 's", "5 - 6 3.14 , 1,000 a . b & c"]]),
+    "possessives and entities": (["the dog's bone &quot;here&quot; 's it's", "5-6 3.14, 1,000 a.b &amp;c", "It's the dog's, not it's."],
+                                 [["the dog 's bone \" here \" 's it 's", "5 - 6 3.14 , 1,000 a . b & c", "It's the dog's, not it's."]]),
     "Chinese and Japanese": (
         ["\u4f60\u597d\uff0c\u4e16\u754c\u3002", "\u3053\u308c\u306f\u30da\u30f3\u3067\u3059\u3002", "\u30fb\u4e2da\u6587 \u3232 b"],
         [["\u4f60\u597d \u4e16\u754c \u3002", "\u3053\u308c\u304c \u30da\u30f3 \u3067\u3059", "\u4e2d a \u6587\u30fb\u3232b"]]),

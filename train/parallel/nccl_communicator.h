@@ -8,8 +8,7 @@
 
 namespace attn {
 
-/// Whether NCCL can be used: libnccl.so.2, part of LibTorch with CUDA, was found. On a CPU by a
-/// GPU's path it is a stand-in for tests (tests/support/nccl_stub.cpp).
+/// Whether NCCL can be used: libnccl.so.2, part of LibTorch with CUDA, was found.
 bool has_nccl();
 
 /// `world`, with exchanges of GPU memory by NCCL, which the first one connects. All processes must

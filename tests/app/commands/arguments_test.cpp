@@ -14,7 +14,6 @@
 
 using namespace attn;
 using Words = std::vector<std::string>;
-using Lines = std::vector<std::string>;
 using namespace attn::testing;
 
 namespace {
@@ -84,21 +83,6 @@ TEST_CASE("the error for a command line names the command") {
              contains("train: --lr=0.1: unknown flag; options of the config are set with --set"));
   CHECK_THAT(error({"train", "a.json", "b.json"}), contains("train: b.json: unknown argument"));
   CHECK_THAT(error({"train"}), contains("config is required"));
-}
-
-TEST_CASE("lines end in \\n or \\r\\n, the last one perhaps without, and may be empty") {
-  const auto lines_of = [](const std::string& text) {
-    std::istringstream in(text);
-    Lines lines;
-    for (std::string line; next_line(in, line);) lines.push_back(line);
-    CHECK_FALSE(has_failed(in));
-    return lines;
-  };
-  CHECK(lines_of("").empty());
-  CHECK(lines_of("\n") == Lines{""});
-  CHECK(lines_of("a\n\r\nb c") == Lines{"a", "", "b c"});
-  CHECK(lines_of("a\nb\n") == Lines{"a", "b"});
-  CHECK(lines_of(std::string("a\0b\n", 4)) == Lines{std::string("a\0b", 3)});
 }
 
 TEST_CASE("an output that cannot be written names the system's error, also in large pieces") {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <ios>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -42,10 +43,9 @@ Printed run_score(std::vector<std::string> arguments, const std::string& input =
   arguments.insert(arguments.begin(), "score");
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them last first
   std::ostringstream out, err;
-  std::istringstream in(input);
   const Redirect to_out(std::cout, out.rdbuf()), to_err(std::cerr, err.rdbuf());
-  std::cin.clear();
-  const Redirect from_in(std::cin, in.rdbuf());
+  const TemporaryDirectory folder;
+  REQUIRE(std::freopen(folder.write("in", input).c_str(), "rb", stdin) != nullptr);
   app.parse(arguments);
   return {out.str(), err.str()};
 }
@@ -151,7 +151,8 @@ TEST_CASE("errors of files that cannot be scored have file and line") {
     CHECK_THROWS_AS(run_score({metric, two, "-"}), ConfigError);
   }
   CHECK_THROWS_WITH(run_score({"bleu", two, broken}), contains("broken:2: byte 2 of the line"));
-  CHECK_THROWS_WITH(run_score({"bleu", "-", two}, "fine\n\xFF\n"), contains("<stdin>:2: byte 1"));
+  CHECK_THROWS_WITH(run_score({"bleu", "-", two}, "fine\n\xFF\n"),
+                    contains("standard input:2: byte 1"));
   CHECK_THROWS_WITH(run_score({"bleu", empty, empty}),
                     contains("empty: empty file; nothing to score"));
   CHECK_THROWS_WITH(run_score({"bleu", two, absent}), contains("absent"));
@@ -264,11 +265,11 @@ TEST_CASE("parse: JSON has percentages and counts") {
 
 TEST_CASE("parse: words and labels that are not UTF-8 don't break JSON") {
   const std::string latin = "(S (N\xE9 (X caf\xE9)))\n";
-  const auto printed = Files(latin, "(S (N\xE9 (X th\xE9)))\n").score({"--json", "--per-sentence"});
+  const auto printed =
+      Files(latin + latin, "(S (N\xE9 (X th\xE9)))\n" + latin).score({"--json", "--per-sentence"});
   CHECK(nlohmann::json::parse(printed.out).at("errors") == 1);
-  CHECK(
-      nlohmann::json::parse(Files(latin, latin).score({"--json", "--by", "label"}).out).at("f1") ==
-      100);
+  const auto by_label = Files(latin, latin).score({"--json", "--by", "label"});
+  CHECK(nlohmann::json::parse(by_label.out).at("f1") == 100);
 }
 
 TEST_CASE("parse: the parser's trees can come from stdin") {

@@ -1,12 +1,12 @@
 // Linearization: both forms are inverted exactly for arbitrary labels and tags, and arbitrary model
 // output is repaired to a tree over exactly the sentence's words.
 #include "data/parsing/linearize.h"
+#include "data/lines.h"
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "base/format.h"
 #include "base/random.h"
 #include "base/unicode.h"

@@ -164,6 +164,7 @@ TEST_CASE("plain text is cut as the treebank cuts it") {
       {"The dog barks.", "The dog barks ."},
       {"I don't think it's Kim's.", "I do n't think it 's Kim 's ."},
       {"They cannot go, can they?", "They can not go , can they ?"},
+      {"'Twas gonna be 'tis", "'T was gon na be 't is"},
       {"Mr. Smith (aged 40) left.", "Mr. Smith -LRB- aged 40 -RRB- left ."},
       {"\"We won,\" she said.", "`` We won , '' she said ."},
       {"\u201CWe won,\u201D she said\u2026", "`` We won , '' she said ..."},

@@ -1,11 +1,11 @@
 // Treebanks as parallel text: reading, dropped trees, silver trees and places of lines.
 #include "data/parsing/treebank.h"
+#include "data/lines.h"
 
 #include <algorithm>
 #include <set>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "data/parsing/tag_dictionary.h"
 #include "data/tokenizer.h"
 #include "tests/support/catch.h"

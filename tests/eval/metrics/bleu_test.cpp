@@ -1,4 +1,5 @@
 #include "eval/metrics/bleu.h"
+#include "data/lines.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +9,6 @@
 
 #include "base/enum_names.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json_config.h"
 #include "base/unicode.h"
 #include "eval/metrics/chrf.h"

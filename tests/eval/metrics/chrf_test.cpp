@@ -1,5 +1,6 @@
 // chrF, TER and the bootstrap against sacreBLEU (golden values: tools/goldens).
 #include "eval/metrics/chrf.h"
+#include "data/lines.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +10,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/json_config.h"
 #include "eval/metrics/bootstrap.h"
 #include "eval/metrics/numpy_random.h"

@@ -125,8 +125,8 @@ TEST_CASE("an ensemble has the smallest of its members' limits and one vocabular
   const std::vector<std::string> long_line = {"a b c d e f g h a b c d e f g h"};
   Translator translator(all, word_tokenizers(), search(EnsembleMean::probability));
   CHECK(translator.translate(long_line).size() == 1);
-  CHECK(translator.cut_lines() == 1);
-  CHECK(translator.first_cut_line() == 1);
+  CHECK(translator.counts().cut == 1);
+  CHECK(translator.counts().first_cut == 1);
   const auto other = make_model(testing::small_model(), {30, 30});
   CHECK_THROWS(Ensemble({unlimited.get(), other.get()}, EnsembleMean::probability));
   CHECK_THROWS(Ensemble({}, EnsembleMean::probability));
@@ -142,9 +142,9 @@ TEST_CASE("translations that end at the length limit are counted, missing and bl
     Translator translator(Ensemble(*model), word_tokenizers(), config);
     int64_t unfinished = 0;
     for (const auto& nbest : translator.translate(lines)) unfinished += !nbest.front().finished;
-    CHECK(translator.unfinished() == unfinished);
+    CHECK(translator.counts().unfinished == unfinished);
     CHECK(unfinished < std::ssize(lines));
-    CHECK(translator.lines() == std::ssize(lines));
+    CHECK(translator.counts().lines == std::ssize(lines));
   }
 }
 
