@@ -47,6 +47,7 @@ std::string nearest(std::string_view word, std::span<const std::string> choices)
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string> choices) {
+  if (choices.empty()) return "";
   const std::string near = nearest(word, choices);
   return near.empty() ? "; one of: " + joined(choices, ", ") : "; did you mean " + near + "?";
 }

@@ -14,7 +14,7 @@ int64_t edit_distance(std::string_view a, std::string_view b);
 /// The choice nearest to `word` whatever its case, or one that begins with it; "" if none is near.
 std::string nearest(std::string_view word, std::span<const std::string> choices);
 
-/// "; did you mean heads?", or "; one of: a, b, c" if no choice is near.
+/// "; did you mean heads?", or "; one of: a, b, c" if no choice is near; "" without choices.
 std::string suggestion(std::string_view word, std::span<const std::string> choices);
 
 }  // namespace attn

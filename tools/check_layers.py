@@ -56,7 +56,7 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2436,
+    "base": 2437,
     "kernels": 6852,
     "kernels/cuda": 1722,
     "model": 6338,

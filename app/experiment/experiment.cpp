@@ -67,7 +67,7 @@ void read_with_base(Experiment& experiment, Json json, const std::string& name,
       }
       const fs::path path = folder / file.get<std::string>();
       if (!fs::exists(path)) {
-        throw ConfigError(name + ": '" + path.string() + "' (base or patch): no such file");
+        throw ConfigError(name + ": '" + path.string() + "': no such file (base or patch)");
       }
       read_with_base(experiment, read_json(path), path.string(), path.parent_path(), depth + 1);
     }
