@@ -19,11 +19,11 @@ namespace {
 
 struct Prefix {
   std::vector<int32_t> tokens;  ///< without BOS
-  bool ends_in_word = false;    ///< so that some subwords would continue its last word
+  bool ends_in_word = false;    ///< a subword could continue its last word
 };
 
-/// Whether a subword after it, or with it, continues a word, of scripts with spaces between words:
-/// those before Thai. U+2581, which is a piece's space, is a symbol.
+/// Whether a character can be inside a word, in the scripts before Thai, which put spaces between
+/// words. U+2581, SentencePiece's space, is a symbol.
 bool is_of_word(char32_t c) {
   return c < 0x0E00 && !is_space(c) && !is_symbol(c) && !is_punctuation(c);
 }
