@@ -235,7 +235,7 @@ class Tuning(ProgramTest):
         self.assertEqual(without_ledger(again.stdout), without_ledger(done.stdout))
         self.assertIn("base.learning_rate=0.002", self.attn("report", "tuned/tune").stdout)
         dry = self.tune("tuned", "--dry-run", "--no-measure").stdout
-        self.assertIn("tuning, 3 trials of each row: 9 runs, in tuned/tune\n(9 of the runs are finished)\n", dry)
+        self.assertIn("tuning, 3 trials of each row: 9 runs, in tuned/tune\n(9 of the runs have ended)\n", dry)
 
     def test_a_row_with_another_choice_has_both_settings(self):
         """The results of trials are edited: one row prefers the middle, one diverged everywhere but at the lowest rate."""

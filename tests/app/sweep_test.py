@@ -207,10 +207,10 @@ class Sweeps(ProgramTest):
         self.whole()
         def planned(*arguments):
             return self.attn("sweep", "sweep.json", "--dry-run", "--no-measure", *arguments).stdout
-        self.assertIn("(3 of the runs are finished)", planned("--run", "whole"))
+        self.assertIn("(3 of the runs have ended)", planned("--run", "whole"))
         self.assertNotIn("finished", planned("--run", "dry"))
         self.attn("sweep", "sweep.json", "--run", "whole", "--collect", "dry-collected")
-        self.assertIn("(3 of the runs are finished)", planned("--run", "dry", "--collect", "dry-collected"))
+        self.assertIn("(3 of the runs have ended)", planned("--run", "dry", "--collect", "dry-collected"))
         self.assertFalse((self.path / "dry").exists())
         changed = planned("--run", "dry", "--collect", "dry-collected", "--set", "model.d_ff=128")
         self.assertNotIn("finished", changed)
