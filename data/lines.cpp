@@ -8,7 +8,9 @@
 #include "base/utf8.h"
 
 namespace attn {
+namespace {
 
+/// For the first line of each text. Throws DataError if the text is compressed or in UTF-16.
 void begin_text(std::string& first_line, const std::string& file, ByteOrderMark mark) {
   constexpr std::string_view kCompressed[] = {"\x1F\x8B", "BZh", "\x28\xB5\x2F\xFD", "\xFD\x37zXZ"};
   for (const std::string_view start : kCompressed) {
@@ -23,6 +25,8 @@ void begin_text(std::string& first_line, const std::string& file, ByteOrderMark 
   }
   if (mark == ByteOrderMark::drop) first_line = without_byte_order_mark(first_line);
 }
+
+}  // namespace
 
 LineReader::LineReader(const std::filesystem::path& path, size_t longest, ByteOrderMark mark)
     : path_(path == "-" ? "standard input" : path),

@@ -17,11 +17,6 @@ namespace attn {
 /// What to do with a byte order mark: sacreBLEU scores it.
 enum class ByteOrderMark { drop, keep };
 
-/// For the first line of each text: drops the byte order mark. Throws DataError naming `file` if
-/// the text is compressed or in UTF-16.
-void begin_text(std::string& first_line, const std::string& file,
-                ByteOrderMark mark = ByteOrderMark::drop);
-
 /// Reads the lines of a file, without line endings ("\n" or "\r\n").
 class LineReader {
  public:
@@ -31,8 +26,8 @@ class LineReader {
   /// memory for files without line endings. Throws DataError if the file cannot be opened.
   explicit LineReader(const std::filesystem::path& path, size_t longest = max_bytes,
                       ByteOrderMark mark = ByteOrderMark::drop);
-  /// Reads the next line, the first one with begin_text; false at the end of the file. A terminal's
-  /// or pipe's lines are read as they come. Throws DataError if reading fails.
+  /// Reads the next line; false at the end of the file. A terminal's or pipe's lines are read as
+  /// they come. Throws DataError if reading fails, or if the text is compressed or in UTF-16.
   bool next(std::string& line);
   /// Number of the last line, from 1.
   int64_t number() const { return number_; }

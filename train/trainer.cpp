@@ -32,8 +32,7 @@ void require_finite(const char* what, double value, int64_t step, std::span<cons
   }
   text << "; the weights were not updated. Resume from the last checkpoint, if there is one, "
           "with a lower learning rate or train.clip_norm (--resume --change), or train a new run "
-          "with "
-          "a longer warm-up";
+          "with a longer warm-up";
   throw NonFiniteLoss(text.str());
 }
 

@@ -44,7 +44,7 @@ void evaluate(const EvalOptions& options, const Context& context) {
   catch_stop_signals();  // evaluators throw Stopped, so that the scratch directory is removed
   const ScratchDirectory scratch("attn-eval");  // for the cache, since the run may be read-only
   const LoadedEnsemble loaded =
-      load_ensemble(options.runs, context.device, options.assignments, /*evaluates=*/true);
+      load_ensemble(options.runs, context.device, options.assignments, Settable::evaluation);
   const Experiment& experiment = loaded.experiment();
   if (experiment.eval.empty()) {
     throw ConfigError(options.runs.front().string() +

@@ -44,17 +44,8 @@ void print(const ScoredPair& pair, const std::vector<float>& log_probs, const To
 }
 
 void logprob(const LogprobOptions& options, const Context& context) {
-  const Json runtime = write_config(RuntimeConfig{});
-  for (const Assignment& one : options.assignments) {
-    if (one.path == "ensemble" || one.path == "search.ensemble" || runtime.contains(one.path) ||
-        is_within(one.path, "runtime")) {
-      continue;
-    }
-    throw ConfigError("--set " + one.text +
-                      ": logprob only uses search.ensemble and options of "
-                      "runtime");
-  }
-  const LoadedEnsemble loaded = load_ensemble(options.runs, context.device, options.assignments);
+  const LoadedEnsemble loaded =
+      load_ensemble(options.runs, context.device, options.assignments, Settable::probabilities);
   if (loaded.experiment().data.task != Task::translation) {
     throw ConfigError(options.runs.front().string() +
                       ": a parser (data.task=parsing); logprob "

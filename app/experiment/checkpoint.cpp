@@ -27,22 +27,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What may be set for a trained model: options of search and runtime, also without their section
-// (search.beam=5 for beam=5), and for evaluations those of the evaluators and their data. Others
-// would have no effect, or not that of a training run with them.
-std::vector<Assignment> settings_of(std::vector<Assignment> assignments, bool evaluates) {
-  constexpr std::array kEvaluation = {"search",     "runtime",           "eval",
-                                      "data.valid", "data.batch_tokens", "data.max_length"};
-  const auto allowed = std::span(kEvaluation).first(evaluates ? kEvaluation.size() : 2);
+// With the sections of options of search and runtime. Throws ConfigError for what is not settable:
+// it would have no effect, or not that of a training run with it.
+std::vector<Assignment> settings_of(std::vector<Assignment> assignments, Settable settable) {
+  std::vector<std::string> allowed = {
+      settable == Settable::probabilities ? "search.ensemble" : "search", "runtime"};
+  if (settable == Settable::evaluation) {
+    allowed.insert(allowed.end(), {"eval", "data.valid", "data.batch_tokens", "data.max_length"});
+  }
   const Json sections = write_config(Experiment{}), runtime = write_config(RuntimeConfig{});
   for (auto& [text, path, value] : assignments) {
-    const auto within = [&](const char* place) { return is_within(path, place); };
-    if (std::ranges::any_of(allowed, within)) continue;
-    if (path.find('.') != path.npos || sections.value(path, Json()).is_structured()) {
-      throw ConfigError("--set " + text + ": cannot be set for a trained model; only options of " +
-                        joined(allowed, ", "));
+    const auto is_allowed = [&] {
+      return std::ranges::any_of(allowed,
+                                 [&](const auto& place) { return is_within(path, place); });
+    };
+    if (is_allowed()) continue;
+    if (path.find('.') == path.npos && !sections.value(path, Json()).is_structured()) {
+      path.insert(0, runtime.contains(path) ? "runtime." : "search.");
     }
-    path.insert(0, runtime.contains(path) ? "runtime." : "search.");
+    if (is_allowed()) continue;
+    throw ConfigError("--set " + text + ": cannot be set for a trained model; only options of " +
+                      joined(allowed, ", "));
   }
   return assignments;
 }
@@ -199,9 +204,10 @@ std::shared_ptr<Seq2SeqModel> make_model(const Experiment& experiment, const Tok
 }
 
 LoadedModel load_model(const fs::path& path, torch::Device device,
-                       const std::vector<Assignment>& assignments, bool evaluates) {
+                       const std::vector<Assignment>& assignments, Settable settable) {
   const ModelDirectory directory = find_checkpoint(path);
-  const std::vector<Assignment> settings = settings_of(assignments, evaluates);
+  const std::vector<Assignment> settings = settings_of(assignments, settable);
+  const bool evaluates = settable == Settable::evaluation;
   LoadedModel loaded{.directory = directory};
   Experiment& experiment = loaded.experiment;
   experiment = load_description(directory, evaluates ? settings : std::vector<Assignment>());
@@ -261,11 +267,11 @@ std::string LoadedEnsemble::description() const {
 }
 
 LoadedEnsemble load_ensemble(std::span<const fs::path> paths, torch::Device device,
-                             const std::vector<Assignment>& assignments, bool evaluates) {
+                             const std::vector<Assignment>& assignments, Settable settable) {
   std::vector<LoadedModel> members;
   std::vector<Seq2SeqModel*> models;
   for (const fs::path& path : paths) {
-    members.push_back(load_model(path, device, assignments, evaluates));
+    members.push_back(load_model(path, device, assignments, settable));
     require_compatible(members.front(), members.back());
     models.push_back(members.back().model.get());
   }

@@ -40,12 +40,17 @@ struct LoadedModel {
   std::shared_ptr<Seq2SeqModel> model;
 };
 
+/// What may be set for a trained model, beside options of runtime: for the probabilities of given
+/// outputs search.ensemble; for search its options; for evaluations also those of the evaluators,
+/// which then inherit those of search, and of their data.
+enum class Settable { probabilities, search, evaluation };
+
 /// Finds the checkpoint (find_checkpoint) and loads config, tokenizers and weights onto the device.
-/// The assignments may set options of search ("beam=5" or "search.beam=5") and runtime; evaluators
-/// keep their options. With `evaluates`, options of the evaluators and of their data, too, and they
-/// inherit those of search. Throws ConfigError or DataError.
+/// The assignments may set what is settable, options of search and runtime also without their
+/// section ("beam=5"). Throws ConfigError or DataError.
 LoadedModel load_model(const std::filesystem::path& path, torch::Device device,
-                       const std::vector<Assignment>& assignments, bool evaluates = false);
+                       const std::vector<Assignment>& assignments,
+                       Settable settable = Settable::search);
 
 /// check_fast_paths(), once in this process for models of this config, then logs what runs as it is
 /// read: fast paths that are off, and options that they do not compute. Throws ConfigError.
@@ -69,7 +74,8 @@ struct LoadedEnsemble {
 /// Loads each with load_model(). Throws ConfigError naming two runs whose tasks, tree forms or
 /// vocabularies differ.
 LoadedEnsemble load_ensemble(std::span<const std::filesystem::path> paths, torch::Device device,
-                             const std::vector<Assignment>& assignments, bool evaluates = false);
+                             const std::vector<Assignment>& assignments,
+                             Settable settable = Settable::search);
 
 // Checkpoint averaging (section 6.1).
 

@@ -119,13 +119,15 @@ std::vector<Translation> Translator::chosen(std::vector<Hypothesis> found) const
 }
 
 // Constrains the search to outputs with these beginnings.
-void Translator::force(std::span<const std::string> prefixes, BatchedSearch& how) const {
+void Translator::force(std::span<const std::string> prefixes, BatchedSearch& how) {
   const Tokenizer& target = *tokenizers_.target;
   const bool subwords = looks_like_sentencepiece(target.serialized());
-  TokenMask next(static_cast<size_t>((target.size() + 63) / 64), 0);
-  for (int32_t id = 0; subwords && id < target.size(); ++id) {
-    const bool continues = is_of_word(decode_utf8(target.piece(id) + " ").front());
-    if (!continues || id == target.eos()) allow(next, id);
+  if (new_words_.empty()) {
+    new_words_.resize(static_cast<size_t>((target.size() + 63) / 64), 0);
+    for (int32_t id = 0; subwords && id < target.size(); ++id) {
+      const bool continues = is_of_word(decode_utf8(target.piece(id) + " ").front());
+      if (!continues || id == target.eos()) allow(new_words_, id);
+    }
   }
   std::vector<Prefix> forced;
   for (const std::string& prefix : prefixes) {
@@ -142,10 +144,10 @@ void Translator::force(std::span<const std::string> prefixes, BatchedSearch& how
     }
     how.min_limits.push_back(length);
   }
-  how.constraint = [forced = std::move(forced), next = std::move(next)](const SearchBatch& batch) {
+  how.constraint = [this, forced = std::move(forced)](const SearchBatch& batch) {
     std::vector<Prefix> own;
     for (const size_t i : batch.members) own.push_back(forced.at(i));
-    return std::make_unique<PrefixConstraint>(std::move(own), next);
+    return std::make_unique<PrefixConstraint>(std::move(own), new_words_);
   };
 }
 

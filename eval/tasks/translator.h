@@ -51,7 +51,7 @@ class Translator {
  private:
   /// Sets the features of `how`, too.
   std::vector<std::vector<int32_t>> encode(std::span<const std::string> lines, BatchedSearch& how);
-  void force(std::span<const std::string> prefixes, BatchedSearch& how) const;
+  void force(std::span<const std::string> prefixes, BatchedSearch& how);
   std::vector<Translation> chosen(std::vector<Hypothesis> found) const;
 
   Ensemble models_;
@@ -60,6 +60,7 @@ class Translator {
   TranslatorLimits limits_;
   std::shared_ptr<const InferenceModel> inference_;
   TranslatorCounts counts_;
+  TokenMask new_words_;  ///< target tokens that continue no word, for prefixes; empty until needed
 };
 
 }  // namespace attn
