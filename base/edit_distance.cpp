@@ -36,8 +36,9 @@ std::string nearest(std::string_view word, std::span<const std::string> choices)
   for (const auto& choice : choices) {
     const std::string name = to_lower(choice);
     const bool is_prefix = written.size() >= kShortestPrefix && name.starts_with(written);
+    const bool is_part = is_prefix || written.ends_with("_" + name);  // heads of num_heads
     const int64_t edits = edit_distance(written, name);
-    const int64_t distance = is_prefix ? std::min<int64_t>(edits, 1) : edits;
+    const int64_t distance = is_part ? std::min<int64_t>(edits, 1) : edits;
     if (distance < best_distance) {
       best_distance = distance;
       best = choice;

@@ -11,7 +11,8 @@ namespace attn {
 /// Damerau-Levenshtein distance in bytes (adjacent swaps count as one).
 int64_t edit_distance(std::string_view a, std::string_view b);
 
-/// The choice nearest to `word` whatever its case, or one that begins with it; "" if none is near.
+/// The choice nearest to `word` whatever its case, one that begins with it or, after an underscore,
+/// is its end; "" if none is near.
 std::string nearest(std::string_view word, std::span<const std::string> choices);
 
 /// "; did you mean heads?", or "; one of: a, b, c" if no choice is near; "" without choices.

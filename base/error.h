@@ -10,7 +10,8 @@
 namespace attn {
 
 /// Exit codes of the program.
-enum class ExitCode : int { done = 0, internal = 1, config = 2, data = 3 };
+/// busy: another process trains the run.
+enum class ExitCode : int { done = 0, internal = 1, config = 2, data = 3, busy = 4 };
 
 /// The text in one line: line feeds and tabs as "\\n" and "\\t", other control characters and
 /// malformed UTF-8 as "\\x00".

@@ -100,7 +100,7 @@ void merge_patch(Json& json, const Json& patch) {
 size_t element_index(const std::string& key, size_t size, const std::string& place) {
   if (const auto index = parse_number<size_t>(key); index && *index < size) return *index;
   throw ConfigError(place + ": \"" + key + "\" is not an index of an array of " +
-                    std::to_string(size));
+                    std::to_string(size) + " (from 0)");
 }
 
 namespace json_config_detail {
@@ -156,11 +156,12 @@ void check_unknown_key(const std::string& place, const std::string& key, const J
   }
   if (!owners.empty() && value.is_null()) return;  // not set
   if (!owners.empty()) throw ConfigError(join(place, key) + ": requires " + joined(owners, " or "));
+  for (const auto& [name, ignored] : written.items()) known.push_back(name);
   std::string leaf = key;
-  for (const Json* at = &value; at->is_object() && at->size() == 1; at = &at->front()) {
+  const Json* at = &value;
+  for (; nearest(key, known).empty() && at->is_object() && at->size() == 1; at = &at->front()) {
     leaf = at->items().begin().key();
   }
-  for (const auto& [name, ignored] : written.items()) known.push_back(name);
   for (const auto& [tag, word] : tags.items()) chosen.push_back(tag + " " + std::string(word));
   const std::string note = chosen.empty() ? "" : " (" + joined(chosen, " and ") + ")";
   throw UnknownKey(join(place, key) + ": unknown key" + note, leaf, suggestion(key, known));

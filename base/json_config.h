@@ -36,6 +36,7 @@
 #include "base/edit_distance.h"
 #include "base/enum_names.h"
 #include "base/error.h"
+#include "base/format.h"
 #include "base/json_patch.h"
 
 namespace attn {
@@ -108,8 +109,8 @@ void read_any(T& out, const Json& json, const std::string& place) {
   if constexpr (Struct<T>) {
     read_struct(out, json, place);
   } else if constexpr (std::is_enum_v<T>) {
-    std::string word;
-    read_value(word, json, place);
+    if (!json.is_string()) wrong_type(place, json, "one of " + joined(enum_choices<T>(), ", "));
+    const auto word = json.get<std::string>();
     if (const std::optional<T> value = enum_named<T>(word)) {
       out = *value;
       return;

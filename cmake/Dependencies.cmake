@@ -60,7 +60,10 @@ else()
   set(SPM_ENABLE_SHARED OFF CACHE BOOL "" FORCE)
   FetchContent_Declare(sentencepiece URL ${url} SYSTEM URL_HASH
                        SHA256=9970f0a0afee1648890293321665e5b2efa04eaec9f1671fcf8048f456f5bb86)
+  set(attn_flags "${CMAKE_CXX_FLAGS}")
+  string(APPEND CMAKE_CXX_FLAGS " -include cstdint")  # which its headers need from GCC 15 on
   FetchContent_MakeAvailable(sentencepiece)
+  set(CMAKE_CXX_FLAGS "${attn_flags}")
   target_include_directories(attn_sentencepiece SYSTEM INTERFACE ${sentencepiece_SOURCE_DIR}/src)
   target_link_libraries(attn_sentencepiece INTERFACE sentencepiece_train-static sentencepiece-static)
 endif()

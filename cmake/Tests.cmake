@@ -59,7 +59,7 @@ endfunction()
 # Tests in Python, with its standard library only; skipped without python3. The long ones start first.
 function(attn_python_test label file)
   string(REGEX REPLACE "(_test)?\\.py$" "" name ${file})
-  find_package(Python3 3.9 QUIET COMPONENTS Interpreter)
+  find_package(Python3 3.10 QUIET COMPONENTS Interpreter)
   if(NOT Python3_Interpreter_FOUND)
     message(STATUS "No python3: the test ${name} is skipped")
     return()

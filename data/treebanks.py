@@ -18,6 +18,7 @@ WSJ_SAMPLE = {"train": range(1, 131), "dev": range(131, 161), "test": range(161,
 GENIA_TAGS = {"PERIOD": ".", "COMMA": ",", "COLON": ":", "LRB": "-LRB-", "RRB": "-RRB-", "PRPP": "PRP$", "WPP": "WP$", "LQT": "``",
               "RQT": "''"}
 ESCAPES = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "-LSB-": "[", "-RSB-": "]"}
+OUTER = ("", "ROOT", "S1", "TOP", "VROOT")  # labels of the bracket around a tree
 DEEPEST = 400  # brackets within each other; the deepest tree of these corpora has 34
 
 
@@ -42,9 +43,12 @@ def trees(text, name, strict):
                 raise TreebankError(f"{name}:{line(text, found)}: more than {DEEPEST} brackets within each other")
         elif token == ")" and len(stack) > 1:
             node = stack.pop()
-            if strict and len(stack) > 1 and (not node or (len(node) == 1 and isinstance(node[0], str))):
+            words = [child for child in node[1:] if isinstance(child, str)]
+            if strict and (len(stack) > 1 and not node or len(node) == 1 and isinstance(node[0], str)):
                 raise TreebankError(f"{name}:{line(text, found)}: a bracket without a tag and a word ({' '.join(node)}); round "
                                     "brackets are written as -LRB- and -RRB-")
+            if strict and words and (node[0] in OUTER or len(words) < len(node) - 1):
+                raise TreebankError(f"{name}:{line(text, found)}: the word {words[0]} has no tag of its own")
             stack[-1].append(node)
             if len(stack) == 1:
                 yield stack[0].pop()
@@ -74,7 +78,7 @@ def written(node):
 def top(node):
     """The tree on one line under TOP, in place of the outer bracket of any other name; "" if nothing is left."""
     node = clean(node)
-    return "" if node is None else written(["TOP", *node[1:]] if node[0] in ("", "ROOT", "S1", "TOP", "VROOT") else ["TOP", node])
+    return "" if node is None else written(["TOP", *node[1:]] if node[0] in OUTER else ["TOP", node])
 
 
 def has_blank(node):

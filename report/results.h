@@ -161,7 +161,7 @@ struct RunRecord {
   std::vector<double> losses;             ///< all logged ones of training
   std::vector<double> perplexities;       ///< all logged ones of validation
   std::vector<BleuStatistics> sentences;  ///< empty: outputs or references missing
-  /// "commit", "seed", "data", "processor" …, in display order.
+  /// "commit", "data", "processor" …, in display order.
   std::vector<std::pair<std::string, std::string>> provenance;
 
   bool is_finished() const { return state == RunState::finished; }

@@ -92,7 +92,6 @@ Table runs_table(const SweepResults& results) {
   add_number("peak_flops", &RunResult::peak_flops);
   add_number("peak_memory", &RunResult::peak_memory);
   for (const std::string& fact : facts) {
-    if (fact == "seed") continue;
     add(fact, [&](const RunRecord& run) { return fact_of(run, fact); });
   }
   return table;

@@ -56,15 +56,15 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2437,
-    "kernels": 6852,
+    "base": 2442,
+    "kernels": 7025,
     "kernels/cuda": 1722,
     "model": 6338,
     "data": 6099,
-    "train": 4298,
+    "train": 4297,
     "eval": 6900,
-    "report": 1850,
-    "app": 10291,
+    "report": 1849,
+    "app": 10279,
     "tests": 18000,
     "run": 200,
 }

@@ -38,7 +38,7 @@ while IFS= read -r file; do
   case $file in
     *.cpp | *.h | *.cu) sources+=("$file") && files+=("$file") ;;
     tests/*/data/* | tests/data/*.txt) ;; # test data may hold anything
-    *.py | data/fetch | tools/gpu_check) files+=("$file") ;;
+    *.py | data/fetch | tools/gpu_check | tools/recompute) files+=("$file") ;;
     *.sh | *.cmake | *.json | *.md | *CMakeLists.txt | run | .ci/run) files+=("$file") ;;
   esac
 done < <(list_files)
@@ -89,7 +89,7 @@ prose=()
 for file in "${files[@]}"; do
   case $file in
     tools/lint.sh | CHANGELOG.md | results/* | issues/*) ;;
-    *.py | data/fetch | tools/gpu_check) prose+=("$file") ;;
+    *.py | data/fetch | tools/gpu_check | tools/recompute) prose+=("$file") ;;
     *.cpp | *.h | *.cu | *.cmake | *CMakeLists.txt | experiments/*.json | run) prose+=("$file") ;;
   esac
 done

@@ -12,7 +12,7 @@ import re
 import sys
 
 LONGEST = 400  # lines of a C++ source
-PYTHON = (".py", "data/fetch", "tools/gpu_check")
+PYTHON = (".py", "data/fetch", "tools/gpu_check", "tools/recompute")
 FRAGMENT = re.compile("Part of|Included")  # in the first lines of headers that may be included more than once
 
 

@@ -42,6 +42,8 @@ def wrong_with(tree, words):
             return "more than one tree"
     if depth or not tree.startswith("("):
         return "unbalanced brackets"
+    if outside := re.sub(r"\([^\s()]*|\)|\s", " ", LEAF.sub(" ", tree)).split():
+        return f"{outside[0]} is in no bracket of its own"
     found = [word for _, word in LEAF.findall(tree)]
     if len(found) != len(words):
         return f"{len(found)} words, expected {len(words)}"

@@ -103,7 +103,7 @@ def reference_of(run, corpora):
     """The BLEU evaluator of the run's output and its reference in `corpora`; None without one of them."""
     for test in run.config.get("eval", []) if run.output else []:
         text = Path(f"{test.get('data') or run.config['data']['valid']}.{run.config['data'].get('target')}")
-        if test["kind"] == "bleu" and (not run.result or f"/{test['name']}-" in str(run.output)) and text.is_relative_to("corpora"):
+        if test["kind"] == "bleu" and (not run.result or run.output.stem.rpartition("-")[0] == test["name"]) and text.is_relative_to("corpora"):
             reference = corpora / text.relative_to("corpora")
             return (test, reference) if reference.is_file() else None
     return None
@@ -139,7 +139,7 @@ def run_line(table, run, chrf):
     if run.output:
         digest = sha256(run.output)
         if digest in chrf:
-            line[f"{run.output.stem.split('-')[0] if run.result else 'test2016'}.chrf"] = chrf[digest]
+            line[f"{run.output.stem.rpartition('-')[0] if run.result else 'test2016'}.chrf"] = chrf[digest]
         line.update(output=run.output.relative_to(table).as_posix(), sha256=digest)
     return line | {"precision": run.precision, "commit": run.facts.get("commit", ""),
                    "processor": run.facts.get("gpu", run.facts.get("processor", ""))}

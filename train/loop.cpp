@@ -118,11 +118,9 @@ class Loop {
 }  // namespace
 
 bool record_validation(TrainState& state, double value, bool lower_is_better, bool scheduled) {
-  // NaN is worse than any number.
-  const bool better = std::isnan(state.best)
-                          ? !std::isnan(value)
-                          : (lower_is_better ? value < state.best : value > state.best);
-  if (state.best_step != 0 && !better) {
+  const bool better =
+      state.best_step == 0 || (lower_is_better ? value < state.best : value > state.best);
+  if (!std::isfinite(value) || !better) {
     state.without_better += scheduled ? 1 : 0;
     return false;
   }

@@ -13,9 +13,9 @@
 
 namespace attn {
 
-/// Records the validation result of state.step. Returns whether it is the best so far. A result
-/// that is not `scheduled`, after the last update, is no step without improvement; a better one is
-/// the best to beat if the run is trained longer.
+/// Records the validation result of state.step. Returns whether it is the best so far, which NaN
+/// and infinity never are. A result that is not `scheduled`, after the last update, is no step
+/// without improvement; a better one is the best to beat if the run is trained longer.
 bool record_validation(TrainState& state, double value, bool lower_is_better,
                        bool scheduled = true);
 

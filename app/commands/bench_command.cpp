@@ -17,6 +17,7 @@
 #include "base/json_config.h"
 #include "data/lines.h"
 #include "eval/tasks/translator.h"
+#include "kernels/ops/measure.h"
 #include "train/batch_gradient.h"
 
 namespace attn {
@@ -60,15 +61,7 @@ void bench_step(const StepArguments& options, const Context& context) {
     std::cout << write_config(result).dump(2) << "\n";
     return;
   }
-  print("parameters", static_cast<double>(result.parameters) / 1e6, "million");
-  print("training speed", result.tokens_per_second, "target tokens/s");
-  print("matrix products", result.flops_per_second / 1e9, "GFLOP/s");
-  print("  peak of large products", result.peak_flops / 1e9, "GFLOP/s");
-  print("  of this peak", 100 * result.flops_per_second / result.peak_flops, "%");
-  print("one update", result.flops_per_update / 1e9, "GFLOP");
-  print("one update", result.tokens_per_update, "target tokens");
-  print("one update", result.seconds_per_update, "s");
-  print("peak memory", result.memory / 1e9, "GB");
+  print_step(experiment, result);
 }
 
 void add_step(CLI::App& bench, const Context& context) {
@@ -160,6 +153,35 @@ void add_search(CLI::App& bench, const Context& context) {
 }
 
 }  // namespace
+
+void print_step(const Experiment& experiment, const StepBenchmark& step) {
+  const auto line = [](const char* what, const std::string& value) {
+    std::cout << format("%-11s %s\n", what, value.c_str());
+  };
+  const RowCost cost = scaled_cost(experiment, experiment, step);
+  line("parameters", significant(static_cast<double>(cost.parameters) / 1e6, 4) + " million");
+  line("vocabulary",
+       format("%lld source, %lld target", static_cast<long long>(step.source_vocabulary),
+              static_cast<long long>(step.target_vocabulary)));
+  line("text", format("%s; longest sentence %lld tokens; unknown: %.2f %% of the source "
+                      "tokens, %.2f %% of the target tokens",
+                      counted(step.pairs, "pair").c_str(), static_cast<long long>(step.longest),
+                      100 * step.unknown_source, 100 * step.unknown_target));
+  line("epoch", format("%.1f updates", step.updates_per_epoch));
+  line("update", format("%.0f target tokens, %s GFLOP, %s s", step.tokens_per_update,
+                        significant(step.flops_per_update / 1e9, 4).c_str(),
+                        significant(step.seconds_per_update, 3).c_str()));
+  line("speed",
+       format("%s target tokens/s, %s GFLOP/s", significant(step.tokens_per_second, 4).c_str(),
+              significant(step.flops_per_second / 1e9, 4).c_str()) +
+           (step.peak_flops > 0 ? format(", %.0f %% of large matrix products",
+                                         100 * step.flops_per_second / step.peak_flops)
+                                : ""));
+  line("training", format("%s, %.2g FLOPs, %s with evaluations",
+                          counted(experiment.train.steps, "update").c_str(), cost.flops,
+                          duration_text(cost.seconds).c_str()));
+  line("memory", format("%.1f GB", cost.memory / 1e9));
+}
 
 void add_bench_command(CLI::App& app, const Context& context) {
   CLI::App* bench = app.add_subcommand("bench", "Benchmark training or search on this machine");

@@ -11,6 +11,8 @@
 namespace attn {
 
 struct Context;
+struct Experiment;
+struct StepBenchmark;
 
 /// Each adds its subcommand with options and examples. The callback runs it and prints to stdout;
 /// it throws ConfigError for options that do not go together and DataError, naming file and line,
@@ -41,6 +43,9 @@ CLI::Option* add_set(CLI::App* command, std::vector<Assignment>& assignments,
 
 /// Adds the models of a command, one or an ensemble.
 void add_runs(CLI::App* command, std::vector<std::filesystem::path>& runs);
+
+/// Prints what a measured step says of the experiment: text, speed and memory of its training.
+void print_step(const Experiment& experiment, const StepBenchmark& step);
 
 /// Parses the arguments and runs the command, or prints what --help or --version asks for. Throws
 /// ConfigError naming the command, also for empty values, which CLI11 would ignore.

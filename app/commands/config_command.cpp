@@ -36,6 +36,7 @@ void run_config(const ConfigOptions& options) {
     return;
   }
   std::cout << write_config(experiment).dump(2) << "\n";
+  if (experiment.data.task == Task::parsing) return;  // the treebank has the number of symbols
   const int64_t vocabulary = experiment.data.vocab_size;
   std::cerr << parameter_count(experiment.model, {vocabulary, vocabulary})
             << " parameters with a vocabulary size of " << vocabulary << "\n";

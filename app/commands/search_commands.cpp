@@ -77,11 +77,7 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
 // Loads the models for search, with the sentences' tag. Throws ConfigError for another task's, and
 // if the output would replace the input.
 LoadedEnsemble load_to_search(const SearchFlags& flags, Task task, const Context& context) {
-  std::error_code none;
-  if (std::filesystem::equivalent(flags.input, flags.output, none)) {
-    throw ConfigError("--output: " + flags.output.string() +
-                      ": is also the input; give another file");
-  }
+  require_not_input(flags.output, flags.input);
   LoadedEnsemble loaded = load_ensemble(flags.runs, context.device, flags.assignments());
   if (loaded.experiment().data.task != task) {
     throw ConfigError(flags.runs.front().string() +
@@ -140,6 +136,7 @@ void report_cuts(const Translator& translator) {
 
 void translate(const SearchFlags& flags, const std::string& prefix_file, const Context& context) {
   std::vector<std::string> prefixes;
+  require_not_input(flags.output, prefix_file);
   if (!prefix_file.empty()) prefixes = read_utf8_lines(prefix_file);
   const auto require_as_many = [&](bool as_many) {
     if (as_many || prefix_file.empty()) return;

@@ -54,11 +54,17 @@ void add_sweep_command(CLI::App& app, Context& context) {
       ->check(CLI::Range(0.001, 3600.0))
       ->capture_default_str()
       ->needs(dry_run);
+  command
+      ->add_flag("--rescore", options->rescore,
+                 "score finished runs again whose evaluators, their texts or the search have "
+                 "changed")
+      ->excludes(dry_run);
   CLI::Option* slurm =
       command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array");
   slurm->excludes(jobs);
   slurm->excludes(launcher);  // slurm.tasks has its own
   slurm->excludes(dry_run);
+  slurm->excludes("--rescore");
   launcher->excludes(dry_run);
   command->add_flag("--no-submit", options->no_submit, "with --slurm: write the script only")
       ->needs(slurm);

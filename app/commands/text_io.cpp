@@ -68,6 +68,12 @@ TextFile read_text(const std::string& path, bool may_be_stdin, ByteOrderMark mar
   return file;
 }
 
+void require_not_input(const std::filesystem::path& output, const std::filesystem::path& input) {
+  std::error_code none;
+  if (!std::filesystem::equivalent(input, output, none)) return;
+  throw ConfigError("--output: " + output.string() + ": is also an input; give another file");
+}
+
 void check_same_length(const TextFile& one, const TextFile& other, const std::string& kinds) {
   const bool shorter = one.lines.size() < other.lines.size();
   const TextFile& less = shorter ? one : other;

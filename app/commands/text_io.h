@@ -85,6 +85,9 @@ struct TextFile {
 TextFile read_text(const std::string& path, bool may_be_stdin,
                    ByteOrderMark mark = ByteOrderMark::keep);
 
+/// Throws ConfigError if the output of a command would replace its input.
+void require_not_input(const std::filesystem::path& output, const std::filesystem::path& input);
+
 /// Throws DataError naming the first line without a counterpart, if the lengths differ. `kinds`
 /// says what the texts are.
 void check_same_length(const TextFile& one, const TextFile& other,

@@ -1,13 +1,11 @@
 #include "app/commands/commands.h"
 
-#include <iostream>
 #include <memory>
 
 #include "app/experiment/experiment.h"
 #include "app/experiment/training_run.h"
 #include "app/machine/device.h"
 #include "app/sweep/costs.h"
-#include "base/format.h"
 
 namespace attn {
 namespace {
@@ -16,27 +14,7 @@ namespace {
 void dry_run(const TrainOptions& options, const Context& context) {
   const Experiment experiment = load_experiment(options.path, options.assignments);
   experiment.require_texts();
-  const StepBenchmark step = benchmark_step(experiment, {.seconds = 3.0}, context);
-  const RowCost cost = scaled_cost(experiment, experiment, step);
-  const auto print = [](const char* what, const std::string& value) {
-    std::cout << format("%-18s %s\n", what, value.c_str());
-  };
-  print("parameters", significant(static_cast<double>(cost.parameters) / 1e6, 4) + " million");
-  print("vocabulary",
-        format("%lld source, %lld target", static_cast<long long>(step.source_vocabulary),
-               static_cast<long long>(step.target_vocabulary)));
-  print("text", format("%s; longest sentence %lld tokens; unknown: %.2f %% of the source "
-                       "tokens, %.2f %% of the target tokens",
-                       counted(step.pairs, "pair").c_str(), static_cast<long long>(step.longest),
-                       100 * step.unknown_source, 100 * step.unknown_target));
-  print("epoch", format("%.1f updates", step.updates_per_epoch));
-  print("update", format("%.0f target tokens, %s GFLOP, %s s", step.tokens_per_update,
-                         significant(step.flops_per_update / 1e9, 4).c_str(),
-                         significant(step.seconds_per_update, 3).c_str()));
-  print("training", format("%s, %.2g FLOPs, %s with evaluations",
-                           counted(experiment.train.steps, "update").c_str(), cost.flops,
-                           duration_text(cost.seconds).c_str()));
-  print("memory", format("%.1f GB", cost.memory / 1e9));
+  print_step(experiment, benchmark_step(experiment, {.seconds = 3.0}, context));
 }
 
 }  // namespace
@@ -55,6 +33,11 @@ void add_train_command(CLI::App& app, Context& context) {
       ->required();
   command->add_option("--run", options->run, "run directory (default: runs/<name of the config>)");
   command->add_flag("--resume", options->resume, "resume from the newest checkpoint");
+  command
+      ->add_flag("--rescore", options->rescore,
+                 "with --resume: score a finished run again if its evaluators, their texts or the "
+                 "search have changed")
+      ->needs("--resume");
   add_set(
       command, options->changes,
       "with --resume: change the rate, batches or clipping of the following updates, path=value; "

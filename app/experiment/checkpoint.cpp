@@ -9,6 +9,7 @@
 
 #include "app/experiment/progress_line.h"
 #include "app/experiment/run_result.h"
+#include "app/machine/version.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -129,7 +130,8 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
   const fs::path folder = RunDirectory(options.run).checkpoints();
   require_input(options.run, {InputKind::run});
   const auto any = list_checkpoints(folder);
-  if (any.empty()) throw DataError(options.run.string() + ": no run with checkpoints");
+  if (any.empty())
+    throw DataError(options.run.string() + ": no run with checkpoints; give its directory");
   const auto result = read_result(options.run);
   const bool described = ModelDirectory(options.run).has_config();
   const TrainConfig config = load_description(described ? options.run : any.back().path).train;
@@ -213,6 +215,11 @@ LoadedModel load_model(const fs::path& path, torch::Device device,
   experiment = load_description(directory, evaluates ? settings : std::vector<Assignment>());
   if (!evaluates) {  // of a config with all options of the evaluators, so that they stay
     experiment = read_resolved(write_resolved(experiment), directory.config().string(), settings);
+  }
+  const RunDirectory run = RunDirectory::of_checkpoint(directory.path());
+  if (fs::exists(run.change()) && read_run_file(run).value("commit", "") != version().commit) {
+    std::cerr << run.change().string() << ": another program trained the model (" << version_line()
+              << " runs here): its formulas may be others\n";
   }
   loaded.tokenizers = load_tokenizers(directory);
   require_weights_of(experiment.model, sizes_of(experiment.data, loaded.tokenizers),

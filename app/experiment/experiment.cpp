@@ -145,7 +145,7 @@ void Experiment::validate() const {
   }
   const auto positions = model.max_length();
   require(!positions || data.max_length <= *positions, "model.max_positions", positions.value_or(0),
-          "must be at least data.max_length");
+          "must be at least data.max_length=" + std::to_string(data.max_length));
 }
 
 void Experiment::require_texts() const {
@@ -220,6 +220,16 @@ Json write_resolved(Experiment experiment) {
     one.search = write_config(one.search_over(experiment.search));
   }
   return write_config(experiment);
+}
+
+Json scoring_options(EvaluatorConfig config, const SearchConfig& search) {
+  config.search = write_config(config.search_over(search));
+  Json json = write_config(config);
+  // The same scores by another name, and files that text_key knows by their content.
+  for (const char* key : {"name", "every", "test", "sealed", "data", "params", "wrong"}) {
+    json.erase(key);
+  }
+  return json;
 }
 
 const EvaluatorConfig* find_evaluator(const Experiment& experiment, const std::string& name) {

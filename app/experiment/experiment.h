@@ -152,6 +152,9 @@ Json with_assignments(Json patch, const std::vector<Assignment>& assignments);
 /// heads, and the whole search of each evaluator.
 Json write_resolved(Experiment experiment);
 
+/// The options of an evaluator that decide the scores of a model, but for the text.
+Json scoring_options(EvaluatorConfig config, const SearchConfig& search);
+
 /// Reads the output of write_config or write_resolved and applies the assignments.
 Experiment read_resolved(const Json& json, const std::string& name,
                          const std::vector<Assignment>& assignments = {});

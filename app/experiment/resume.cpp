@@ -91,6 +91,10 @@ std::vector<std::string> result_conflicts(const Experiment& before, const Experi
   return paths;
 }
 
+bool is_scoring(std::string_view path) {
+  return is_within(path, "eval") || is_within(path, "search");
+}
+
 std::vector<std::string> resume_conflicts(const Experiment& before, const Experiment& now) {
   std::vector<std::string> paths = result_conflicts(before, now);
   // Such a schedule would have had other rates from the first decay on.

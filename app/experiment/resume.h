@@ -23,6 +23,9 @@ std::vector<std::string> resume_conflicts(const Experiment& before, const Experi
 /// Paths of differences that change the results of a finished run, including evaluation.
 std::vector<std::string> result_conflicts(const Experiment& before, const Experiment& now);
 
+/// Whether an option, by its path, is one of the scores alone: a finished run can be scored again.
+bool is_scoring(std::string_view path);
+
 /// The options that decide which weights a run trains, as JSON: without those of search, evaluation
 /// and the averaged checkpoints, unless early stopping depends on them.
 std::string training_text(const Experiment& experiment);

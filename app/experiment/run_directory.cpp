@@ -175,9 +175,10 @@ RunLock::RunLock(const fs::path& directory, double patience_seconds) {
     if (Clock::now() >= until) {
       ::close(file_);
       const std::string holder = read_file(path);
-      throw DataError(directory.string() + ": another process is training this run" +
-                      (holder.empty() ? "" : " (" + holder + ")") +
-                      "; wait for it, or use another directory with --run");
+      throw UserError(ExitCode::busy, directory.string() +
+                                          ": another process is training this run" +
+                                          (holder.empty() ? "" : " (" + holder + ")") +
+                                          "; wait for it, or use another directory with --run");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
   }

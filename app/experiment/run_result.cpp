@@ -32,7 +32,7 @@ auto use_written(const fs::path& path, Use use) {
 // Whether the fields that readers take as text, and the step, have their types.
 bool is_record(const Json& record) {
   if (!record.is_object()) return false;
-  for (const char* key : {"kind", "name", "signature", "text", "option"}) {
+  for (const char* key : {"kind", "name", "signature", "text", "option", "options"}) {
     const auto found = record.find(key);
     if (found != record.end() && !found->is_string()) return false;
   }

@@ -1,4 +1,5 @@
 // Declared in training_run.h.
+#include <algorithm>
 #include <iostream>
 
 #include "app/experiment/checkpoint.h"
@@ -23,8 +24,9 @@ struct PlannedTraining {
   Experiment experiment;
   std::optional<RunResult> result;   // of a run that is finished according to the config
   std::vector<std::string> changed;  // options with which it would have another result
+  bool rescore = false;
 
-  bool nothing_left() const { return result && changed.empty(); }
+  bool nothing_left() const { return result && changed.empty() && !rescore; }
 };
 
 // The config of a run that exists, with what is to change, and its result.
@@ -78,7 +80,8 @@ PlannedTraining plan(const TrainOptions& options) {
   }
   PlannedTraining planned{.run = !options.run.empty() ? options.run
                                  : by_run             ? options.path
-                                                      : "runs" / options.path.stem()};
+                                                      : "runs" / options.path.stem(),
+                          .rescore = options.rescore};
   const fs::path& run = planned.run;
   if (by_run && fs::weakly_canonical(run) != fs::weakly_canonical(options.path)) {
     throw ConfigError("--run " + run.string() + ": " + options.path.string() +
@@ -134,15 +137,18 @@ int report_finished(const fs::path& run, const RunResult& result) {
   return 0;
 }
 
-// A finished run is not scored again by other evaluators.
-[[noreturn]] void refuse_changed(const fs::path& run, const std::string& option) {
+// The options in which a finished run differs must be those of its scores, if these are asked for.
+void require_rescored(const fs::path& run, const std::vector<std::string>& changed, bool rescore) {
+  if (rescore && std::ranges::all_of(changed, is_scoring)) return;
+  const std::string& option = *std::ranges::find_if(
+      changed, [&](const std::string& path) { return !rescore || !is_scoring(path); });
   if (option == "train.steps") {  // which early stopping did not reach
     throw ConfigError(run.string() +
                       ": ended by train.patience; raise it, or set it to 0, to train on");
   }
-  throw ConfigError(
-      run.string() + ": finished and scored with a different " + option +
-      "; to score it with other options use attn eval, to train longer raise train.steps");
+  throw ConfigError(run.string() + ": finished and scored with a different " + option +
+                    "; to score it again by other evaluators or another search use --rescore, to "
+                    "train longer raise train.steps");
 }
 
 int train_with(const TrainOptions& options, const Context& context, const ProcessGroup& processes) {
@@ -166,9 +172,15 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
   if (!threads.empty()) training.note(threads);
   const std::string binding = binding_note(processes, context.threads.has_value());
   if (!binding.empty()) training.note(binding);
+  const bool again = planned.rescore && planned.result;
+  if (again && !training.finished()) {
+    throw ConfigError(run.string() +
+                      ": --rescore: the evaluator by which train.patience ended it "
+                      "has changed; use attn eval, or leave it out to train on");
+  }
   if (training.finished()) {
-    if (planned.result) refuse_changed(run, planned.changed.front());
-    if (!training.write_result()) return stop_exit_code();
+    if (planned.result) require_rescored(run, planned.changed, again);
+    if (!training.write_result(again)) return stop_exit_code();
     std::cerr << run.string() << ": finished at step " << training.step() << "\n";
     return 0;
   }

@@ -11,7 +11,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "base/hash.h"
 #include "base/stop_signal.h"
+#include "kernels/ops/measure.h"
 #include "model/size.h"
 #include "train/checkpoint.h"
 
@@ -56,6 +58,11 @@ std::string divergence(const Experiment& experiment, const RunResult& result, in
 
 }  // namespace
 
+std::string TrainingRun::options_key(const Evaluator& evaluator) const {
+  const EvaluatorConfig& config = *find_evaluator(experiment_, evaluator.name());
+  return to_hex(hash_text(scoring_options(config, experiment_.search).dump()));
+}
+
 Seq2SeqModel& TrainingRun::scored_model(const Evaluator& evaluator) {
   const bool searches = find_evaluator(experiment_, evaluator.name())->searches();
   if (!searches || !search_model_) return *model_;
@@ -78,6 +85,7 @@ void TrainingRun::log_scores(const char* kind, const Evaluator& evaluator,
   for (const auto& [key, value] : result.values) fields[key] = value;
   if (!result.signature.empty()) fields["signature"] = result.signature;
   fields["text"] = evaluator.text_key();
+  fields["options"] = options_key(evaluator);
   fields["eval_seconds"] = seconds;
   metrics_->write(kind, fields);
   if (const auto* config = find_evaluator(experiment_, evaluator.name())) {
@@ -92,10 +100,12 @@ void TrainingRun::log_scores(const char* kind, const Evaluator& evaluator,
 // Averages the last checkpoints (train.average_last) into the run's `averaged` and scores it. The
 // model then has the averaged weights.
 void TrainingRun::score_average() {
-  progress_->log(average({.run = directory_.path(),
-                          .last = experiment_.train.average_last,
-                          .at_most = true,
-                          .last_step = step()}));
+  if (!RunDirectory(directory_.averaged()).has_weights()) {  // else it is scored again
+    progress_->log(average({.run = directory_.path(),
+                            .last = experiment_.train.average_last,
+                            .at_most = true,
+                            .last_step = step()}));
+  }
   load_weights(ModelDirectory(directory_.averaged()).weights(), *model_);
   for (const auto& evaluator : evaluators_) {
     const auto begin = std::chrono::steady_clock::now();
@@ -105,13 +115,16 @@ void TrainingRun::score_average() {
   }
 }
 
-// Scores the step with the evaluators that have no score of it: a resumed run with fewer steps or
-// less patience than before ends at a step that was not known to be the last.
+// Scores the step with the evaluators that have no score of it: other evaluators than before, or a
+// resumed run with fewer steps or less patience, whose end was not known to be the last.
 void TrainingRun::score_missing() {
-  const auto scored = results_at(directory_, step());
+  std::map<std::string, std::string> scored;  // what was scored last, by name
+  for (const Json& record : read_metrics(directory_)) {
+    if (record.value("kind", "") != kScores || step_of(record) != step()) continue;
+    scored[record.value("name", "")] = record.value("text", "") + record.value("options", "");
+  }
   for (const auto& evaluator : evaluators_) {
-    const auto found = scored.find(evaluator->name());
-    if (found != scored.end() && found->second.text == evaluator->text_key()) continue;
+    if (scored[evaluator->name()] == evaluator->text_key() + options_key(*evaluator)) continue;
     const auto begin = std::chrono::steady_clock::now();
     const auto result = score(*evaluator);
     log_scores(kScores, *evaluator, result, seconds_since(begin));
@@ -148,10 +161,7 @@ bool TrainingRun::unless_stopped(const std::function<void()>& work) const {
   return from_first(world_, stopped) == 0;
 }
 
-// Removes what was made before the end of the run, and saves options that may change on resume: the
-// number of steps, evaluation.
 void TrainingRun::update_config() {
-  remove_former_results(directory_, experiment_.train.average_last > 0, *progress_);
   if (write_config(load_description(directory_)) == write_config(experiment_)) return;
   save_description(directory_, experiment_, tokenizers_);
 }
@@ -165,6 +175,7 @@ LoopEnd TrainingRun::run() {
     });
     on_rank_zero(world_, [&] {
       record_changes();
+      remove_former_results(directory_, experiment_.train.average_last > 0, *progress_);
       update_config();
     });
     world_.take_traffic();  // of the start
@@ -185,9 +196,8 @@ LoopEnd TrainingRun::run() {
                  static_cast<long long>(step()), static_cast<long long>(experiment_.train.steps),
                  static_cast<long long>(trainer_->state.best_step)));
     }
-    if (end == LoopEnd::finished && !write_result()) end = LoopEnd::interrupted;
   });
-  return end;
+  return end == LoopEnd::finished && !write_result() ? LoopEnd::interrupted : end;
 }
 
 LoopCallbacks TrainingRun::callbacks() {
@@ -236,8 +246,10 @@ LoopEvaluation TrainingRun::loop_evaluation(size_t index) {
               }};
 }
 
-bool TrainingRun::write_result() {
-  return unless_stopped([this] { write_result_file(); });
+bool TrainingRun::write_result(bool again) {
+  bool written = false;
+  logging_failures([&] { written = unless_stopped([&] { write_result_file(again); }); });
+  return written;
 }
 
 // The result but for its scores and end.
@@ -264,16 +276,22 @@ RunResult TrainingRun::counts() const {
   return result;
 }
 
-void TrainingRun::write_result_file() {
-  if (has_result()) return;
-  update_config();  // former results may have been made during training
-  if (experiment_.train.average_last > 0) {
-    score_average();
-  } else {
-    score_missing();
+void TrainingRun::write_result_file(bool again) {
+  if (has_result() && !again) return;
+  const auto former = again ? read_result(directory_) : std::nullopt;
+  const bool averages = experiment_.train.average_last > 0;
+  if (former) {
+    fs::remove(directory_.result());
+  } else {  // which may have been made during training
+    remove_former_results(directory_, averages, *progress_);
   }
-  RunResult result = counts();
+  update_config();
+  averages ? score_average() : score_missing();
+  RunResult result = former.value_or(counts());
   result.results = results_at(directory_, step());
+  std::erase_if(result.results, [this](const auto& one) {  // of former evaluators
+    return find_evaluator(experiment_, one.first) == nullptr;
+  });
   const int64_t vocabulary = model_->sizes().target;
   const std::string diverged = divergence(experiment_, result, vocabulary);
   result.end = !diverged.empty()                  ? RunEnd::diverged

@@ -28,6 +28,7 @@ struct TrainOptions {
   std::filesystem::path path;           ///< config file, or with `resume` a run directory
   std::filesystem::path run;            ///< run directory; empty: runs/<config's name>, or `path`
   bool resume = false;                  ///< resume from the newest checkpoint
+  bool rescore = false;                 ///< with `resume`: score a finished run by other options
   std::vector<Assignment> changes;      ///< of kChangeable, from there on
   double patience = 0.0;                ///< seconds to wait for the lock
   std::vector<Assignment> assignments;  ///< applied after the config
@@ -53,9 +54,9 @@ class TrainingRun {
   /// Whether there are no steps left to train or to evaluate.
   bool finished() const;
   /// Scores what is not scored yet, including averaged checkpoints (train.average_last), and writes
-  /// result.json of a finished run unless it exists. Called at the end of `run`. Returns false if a
-  /// stop signal came first.
-  bool write_result();
+  /// result.json of a finished run unless it exists and is not to be written `again`, with scores
+  /// by other options. Called at the end of `run`. Returns false if a stop signal came first.
+  bool write_result(bool again = false);
   int64_t step() const { return trainer_->state.step; }
   /// Logs a line.
   void note(const std::string& line) { progress_->log(line); }
@@ -79,11 +80,14 @@ class TrainingRun {
   bool deciding_changed(const Experiment& before) const;
   /// Whether training is finished and its result is written.
   bool has_result() const;
+  /// Saves options that may change on resume: the number of steps, evaluation.
   void update_config();
   LoopCallbacks callbacks();
   LoopEvaluation loop_evaluation(size_t index);
   /// The model that an evaluator scores: model_, or for search a copy of its weights on the CPU.
   Seq2SeqModel& scored_model(const Evaluator& evaluator);
+  /// Hash of the options that decide its scores.
+  std::string options_key(const Evaluator& evaluator) const;
   /// Scores the model, with the average of its weights if there is one (train.ema).
   EvaluationResult score(const Evaluator& evaluator);
   /// Writes scores to the metrics, of kind "eval" or "average", and to the log.
@@ -92,7 +96,7 @@ class TrainingRun {
   void score_average();
   void score_missing();
   RunResult counts() const;
-  void write_result_file();
+  void write_result_file(bool again);
   void log_interval(const TrainingInterval& interval);
   void save();
   void write_checkpoint(const OptimizerState& whole);

@@ -8,6 +8,7 @@
 #include "app/experiment/resume.h"
 #include "app/experiment/run_result.h"
 #include "app/experiment/training_run.h"
+#include "app/machine/version.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
@@ -27,13 +28,7 @@ namespace {
 
 Json deciding_config(const Experiment& experiment) {
   const EvaluatorConfig* config = deciding_evaluator(experiment.eval);
-  if (config == nullptr) return {};
-  Json json = write_resolved(experiment).at("eval").at(config - experiment.eval.data());
-  // The same values by another name, and files that text_key knows by their content.
-  for (const char* key : {"name", "every", "test", "sealed", "data", "params", "wrong"}) {
-    json.erase(key);
-  }
-  return json;
+  return config == nullptr ? Json() : scoring_options(*config, experiment.search);
 }
 
 // Otherwise they are read only after the tokenizer has been trained and the text encoded.
@@ -200,6 +195,9 @@ void TrainingRun::load_data() {
   }
   if (!is_rank_zero()) return;
   for (const EvaluatorConfig& config : experiment_.eval) {
+    if (config.text(data) == experiment_.data.train) {
+      log("eval: " + config.name + ": scores the training text");
+    }
     evaluators_.push_back(
         make_evaluator(config, experiment_.search, experiment_.data, tokenizers_, cache()));
   }
@@ -295,7 +293,11 @@ void TrainingRun::write_run_info() {
         "train.warmup: " + std::to_string(train.warmup) +
         ": the learning rate only rises, up to train.steps=" + std::to_string(train.steps));
   }
-  if (step() > 0 && !read_run_file(directory_).empty()) return;
+  if (const Json before = read_run_file(directory_); step() > 0 && !before.empty()) {
+    const std::string commit = before.value("commit", "");
+    if (commit == version().commit) return;
+    return progress_->log("resumed by " + version_line() + "; started by commit " + commit);
+  }
   const VocabularySizes& vocabulary = model_->sizes();
   Json run = provenance(context_);
   run[kPrecision] =

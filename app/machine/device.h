@@ -1,6 +1,6 @@
 // Global options of a command and its exit code, passed from main.cpp (global state is listed in
 // docs/explanation/architecture.md). The device, a command-line flag, since it depends on the
-// machine and not on the experiment; its memory and speed; what run.json says of machine, program
+// machine and not on the experiment; its memory; what run.json says of machine, program
 // and command.
 #pragma once
 
@@ -10,7 +10,6 @@
 
 #include "base/json_config.h"
 #include "kernels/libtorch.h"
-#include "kernels/precision.h"
 
 namespace attn {
 
@@ -26,16 +25,8 @@ struct Context {
 /// and for "cuda" without a GPU.
 torch::Device find_device(const std::string& name);
 
-/// Waits for a GPU; does nothing on a CPU.
-void synchronize(torch::Device device);
-
 /// Peak memory of this process in bytes: resident set size, or allocated on the GPU.
 int64_t peak_memory(torch::Device device);
-
-/// FLOP/s of the fastest of several products of two square matrices, up to 2048 x 2048 (4096 x 4096
-/// on a GPU), with torch's current number of threads, by LibTorch or on packed weights
-/// (kernels/ops/linear.h). Takes a few seconds at most. Throws Stopped.
-double matrix_product_peak(Precision precision, torch::Device device);
 
 /// JSON object with command, version, commit (plus "+changes" for uncommitted changes), LibTorch,
 /// processor, instruction set of the kernels, threads, host memory, device, GPUs and date.

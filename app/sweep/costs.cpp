@@ -93,12 +93,13 @@ void print_rows(const SweepPlan& plan, const std::vector<std::optional<RowCost>>
     const auto& cost = costs[i];
     if (!row.selected) continue;
     const std::string& note = row.paper.params_note;
-    table.rows.push_back({row.name, params_text(row, plan.file.paper_vocabulary, cost),
-                          row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "",
-                          cost ? format("%.2g", cost->flops) : "?",
-                          cost ? duration_text(cost->seconds) : "?",
-                          cost ? format("%.1f GB", cost->memory / 1e9) : "?",
-                          differences(row) + (note.empty() ? "" : " (" + note + ")")});
+    table.rows.push_back(
+        {row.name, params_text(row, plan.file.paper_vocabulary, cost),
+         row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "",
+         cost ? format("%.2g", cost->flops) : "?", cost ? duration_text(cost->seconds) : "?",
+         cost ? format("%.1f GB", cost->memory / 1e9) : "?",
+         (i > 0 && differences(row) == "-" ? "- (a repetition)" : differences(row)) +
+             (note.empty() ? "" : " (" + note + ")")});
   }
   std::cout << to_markdown(table) << "\n";
 }
@@ -135,7 +136,7 @@ void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost
   }
   if (plan.file.paper_vocabulary > 0) {
     std::cout << "(parameters with a vocabulary of " << plan.file.paper_vocabulary
-              << ", as in the paper)\n";
+              << ", the sweep's paper_vocabulary)\n";
   }
 }
 

@@ -38,7 +38,7 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
 }
 
 // Throws ConfigError if --set would give all rows of a grid, which are named by its values, one
-// value, or would be replaced by a value of "tune".
+// value, or if a value of "tune" would replace that of --set or of a row.
 void require_rows_kept(const SweepRequest& request, const SweepFile& file,
                        const std::vector<ExpandedRow>& rows) {
   for (const Assignment& assignment : request.assignments) {
@@ -53,20 +53,41 @@ void require_rows_kept(const SweepRequest& request, const SweepFile& file,
     require_other(file.tune, "\"tune\"");
     for (const ExpandedRow& row : rows) require_other(row.row.grid, "row " + row.row.name);
   }
+  for (const auto& [path, values] : file.tune.items()) {
+    const std::string tuned = Assignment(path + "=").path;
+    for (const ExpandedRow& row : rows) {
+      Json own = Json::object();
+      for (const std::string& patch : row.row.patch) {
+        const fs::path file_of = request.file.parent_path() / patch;
+        if (fs::exists(file_of)) merge_patch(own, parse_json(read_file(file_of), patch));
+      }
+      merge_patch(own, row.row.set);
+      merge_patch(own, row.values);
+      for (const auto& [set, value] : values_by_path(own)) {
+        if (!is_within(set, tuned) && !is_within(tuned, set)) continue;
+        throw ConfigError(place_of(request, row) + " sets " + path +
+                          " itself; leave it out of \"tune\", or change the row");
+      }
+    }
+  }
 }
 
-void select(std::vector<PlannedRow>& rows, const std::vector<std::string>& only) {
+// Of a tuned sweep ROW.tuned selects the row, too, whose settings it is compared with.
+void select(SweepPlan& plan, const std::vector<std::string>& only) {
   if (only.empty()) return;
   std::vector<std::string> names;
-  for (PlannedRow& row : rows) {
+  for (PlannedRow& row : plan.rows) {
     names.push_back(row.name);
     row.selected = false;
   }
   for (const std::string& pattern : only) {
     bool found = false;
-    for (PlannedRow& row : rows) {
-      if (::fnmatch(pattern.c_str(), row.name.c_str(), 0) != 0) continue;
-      row.selected = found = true;
+    for (PlannedRow& row : plan.rows) {
+      const auto matches = [&](const std::string& name) {
+        return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+      };
+      const bool tuned = !plan.file.tune.empty() && matches(row.name + ".tuned");
+      if (matches(row.name) || tuned) row.selected = found = true;
     }
     if (!found) {
       throw ConfigError("--only " + pattern + ": no row has that name" +
@@ -92,6 +113,8 @@ std::string command_of(const SweepRequest& request) {
   }
   if (!request.directory.empty()) command += " --run " + shell_word(request.directory.string());
   if (request.seeds > 0) command += " --seeds " + std::to_string(request.seeds);
+  if (request.jobs > 0) command += " --jobs " + std::to_string(request.jobs);
+  if (!request.launcher.empty()) command += " --launcher " + shell_word(request.launcher);
   return command;
 }
 
@@ -190,6 +213,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
   plan.directory =
       request.directory.empty() ? fs::path("runs") / request.file.stem() : request.directory;
   plan.collection = request.collection;
+  plan.rescore = request.rescore;
   require_between("--seeds", request.seeds, 0, kMaxSeeds);
   plan.command = command_of(request);
   const std::vector<ExpandedRow> rows = read_rows(plan);
@@ -201,14 +225,16 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     planned.group = row.row.group;
     planned.baseline = row.baseline;
     planned.seeds = row.row.seeds > 0 ? row.row.seeds : plan.file.seeds;
-    if (request.seeds > 0) planned.seeds = request.seeds;
     planned.paper = row.row.paper;
     planned.experiment = resolve_row(request, plan.file, row);
     set_program(planned, row.row, request.file.parent_path());
   }
   plan.metrics =
       chosen_metrics(plan.rows.front().experiment, plan.file.metrics, plan.source + ": ");
-  select(plan.rows, request.only);
+  select(plan, request.only);
+  for (PlannedRow& row : plan.rows) {
+    if (row.selected && request.seeds > 0) row.seeds = request.seeds;
+  }
   plan_runs(plan);
   return plan;
 }

@@ -29,6 +29,7 @@ struct PlannedRun {
   std::filesystem::path directory;        ///< SWEEP/ROW/seed-1
   std::string change;                     ///< ProgramChange::record of its row; "": none
   bool finished = false;                  ///< has a result, by inspect_runs
+  bool rescore = false;                   ///< has one, to be scored again (SweepPlan::rescore)
   std::vector<std::string> changed = {};  ///< options in which its directory differs from its row
   std::filesystem::path program;          ///< that trains it, once it is built; empty: this one
 
@@ -49,6 +50,7 @@ struct SweepPlan {
   std::string source_from_here;     ///< path of the sweep file from the directory
   /// Finished runs are taken from it and added to it (app/sweep/status.cpp); empty: none.
   std::filesystem::path collection;
+  bool rescore = false;  ///< --rescore: runs that differ from their row in its scores alone
   /// Runs of the selected rows: the first seed of all rows, then the second seed of all, so that an
   /// interrupted sweep has the same seeds for every row.
   std::vector<PlannedRun> runs;
@@ -78,6 +80,7 @@ struct SweepRequest {
   std::vector<std::string> only;        ///< names or patterns with *; empty: all rows
   int64_t seeds = 0;                    ///< 0: as in the file
   std::optional<int> threads;           ///< --threads, on which rounding depends
+  bool rescore = false;                 ///< --rescore
   bool dry_run = false, no_measure = false;
   double seconds = 3.0;  ///< of measuring the first row
   bool slurm = false, no_submit = false;
@@ -133,8 +136,8 @@ void choose_settings(SweepPlan& plan, const SweepPlan& trials);
 //   COLLECTION/ROW/seed-1/     config.json, result.json, run.json, metrics.jsonl, log.txt, eval/
 //   COLLECTION/vocabulary/     as in the sweep directory
 
-/// Sets PlannedRun::finished and changed, from the run's directory or, with `collected` and if it
-/// has not begun there, from the collection. Throws DataError for an invalid result.
+/// Sets PlannedRun::finished, changed and rescore, from the run's directory or, with `collected`
+/// and if it has not begun there, from the collection. Throws DataError for an invalid result.
 void inspect_runs(SweepPlan& plan, bool collected = false);
 
 /// After inspect_runs: whether a run has not finished.

@@ -135,8 +135,10 @@ RowRecord read_row(const PlannedRow& planned, const fs::path& directory, RunRead
 // resumed with other options. On a CPU rounding depends on the number of threads.
 std::string run_command(const fs::path& run, const std::string& name) {
   const auto threads = recorded(run, kThreads);
+  const int64_t processes = recorded(run, kProcesses).value_or(1);
   const fs::path config = RunDirectory(run.lexically_normal()).config();
-  return "attn " + (threads ? "--threads " + std::to_string(*threads) + " " : "") + "train " +
+  return (processes > 1 ? "mpirun -np " + std::to_string(processes) + " " : "") + "attn " +
+         (threads ? "--threads " + std::to_string(*threads) + " " : "") + "train " +
          shell_word(config.string()) + " --run " + shell_word("runs/" + name + "-again");
 }
 

@@ -114,8 +114,7 @@ RunRecord RunReader::read(const fs::path& run, const std::string& name, const Ex
     record.status = "at step " + std::to_string(last_step(run, logged)) + " of " +
                     std::to_string(row.train.steps);
   }
-  record.provenance = {{"seed", std::to_string(own.seed)},
-                       {"config", RunDirectory(run).config().string()}};
+  record.provenance = {{"config", RunDirectory(run).config().string()}};
   const Json facts = read_run_file(run);
   read_facts(facts, record);
   record.as_read = as_read(facts, result);

@@ -102,6 +102,7 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const SweepMachine&
                        "--wait",
                        std::to_string(kWaitForOthers),
                        "--resume"};
+  if (run.rescore) request.arguments.push_back("--rescore");
   request.launcher = launcher;
   if (machine.gpus > 1 && machine.jobs > 1) {
     request.environment["CUDA_VISIBLE_DEVICES"] =
@@ -192,7 +193,7 @@ class Sweep {
     } catch (const std::exception& error) {
       return fail(slot.run, std::string("not started: ") + error.what());
     }
-    log(run.name + ": training");
+    log(run.name + (run.rescore ? ": scoring again" : ": training"));
   }
 
   void fail(size_t run, const std::string& why) {
@@ -230,6 +231,8 @@ class Sweep {
       } catch (const std::exception& error) {
         fail(slot.run, std::string("not collected: ") + error.what());
       }
+    } else if (end.exit_code == static_cast<int>(ExitCode::busy)) {
+      log(run.name + ": another process trains it");
     } else if (slot.mps && !end_.interrupted && !was_stopped(end) && !result &&
                !is_own_error(end)) {
       // The end of the server, or a fault of one run, ends all runs of a GPU.

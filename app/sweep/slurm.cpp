@@ -147,7 +147,6 @@ std::string submit_to_slurm(const SweepPlan& plan, const std::string& device,
                             std::optional<int> threads, bool submit) {
   SweepPlan left = plan;
   std::erase_if(left.runs, [](const PlannedRun& run) { return run.finished; });
-  if (left.runs.empty()) return "all runs are finished";
   make_directories(plan.directory);
   const fs::path script = plan.directory / "slurm.sh";
   write_file_atomically(script, slurm_script(left, device, threads));

@@ -59,9 +59,13 @@ void inspect_runs(SweepPlan& plan, bool collected) {
     const bool exists = place.has_config();
     const auto differences =
         exists ? row_conflicts(place, run.experiment, run.change) : std::vector<std::string>();
-    run.changed = begun ? differences : std::vector<std::string>();
-    run.finished =
-        exists && differences.empty() && finished_result(place, run.experiment.train).has_value();
+    const bool ended = exists && finished_result(place, run.experiment.train).has_value();
+    run.finished = ended && differences.empty();
+    // The weights of a run with early stopping depend on its evaluators.
+    run.rescore = plan.rescore && begun && ended && !run.finished &&
+                  run.experiment.train.patience == 0 &&
+                  std::ranges::all_of(differences, is_scoring);
+    run.changed = begun && !run.rescore ? differences : std::vector<std::string>();
   }
 }
 
@@ -77,8 +81,9 @@ void check_configs_unchanged(SweepPlan plan) {
   for (const PlannedRun& run : plan.runs) add(changed, run.name, run.changed);
   if (changed.empty()) return;
   throw ConfigError(plan.source + ": changed since they were trained: " + joined(changed, ", ") +
-                    "; train them with the former options (--set applies to all rows), rename "
-                    "the changed rows, or delete their directories in " +
+                    "; train them with the former options (--set applies to all rows), score them "
+                    "again by other evaluators (--rescore), rename the changed rows, or delete "
+                    "their directories in " +
                     plan.directory.string());
 }
 
@@ -91,7 +96,9 @@ void check_texts_unchanged(const SweepPlan& plan) {
   if (texts.empty()) return;
   throw DataError(plan.source +
                   ": data files have changed since these runs were trained or evaluated: " +
-                  joined(texts, ", ") + "; restore the files, or delete the runs in " +
+                  joined(texts, ", ") +
+                  "; restore the files, score the runs again by a copy of another name "
+                  "(--rescore), or delete them in " +
                   plan.directory.string() + " and in the collection (--collect) to retrain them");
 }
 
@@ -104,6 +111,8 @@ int64_t take_collected(const SweepPlan& plan) {
     if (!RunDirectory(place).has_config() || !read_result(place)) continue;
     const std::vector<std::string> changed = row_conflicts(place, run.experiment, run.change);
     if (!changed.empty()) {
+      const bool own = RunDirectory(run.directory).has_run();  // replaces it, scored again
+      if (plan.rescore && own && std::ranges::all_of(changed, is_scoring)) continue;
       throw ConfigError(place.string() + ": trained with a different " + changed.front() +
                         " than row " + plan.rows[run.row].name + " of " + plan.source +
                         difference_text(changed.front(), write_resolved(run.experiment),
@@ -123,7 +132,9 @@ int64_t take_collected(const SweepPlan& plan) {
 void collect_run(const SweepPlan& plan, const PlannedRun& run) {
   if (plan.collection.empty()) return;
   const fs::path place = plan.collection / run.name;
-  if (RunDirectory(place).has_config() && finished_result(place, run.experiment.train)) return;
+  const bool collected =
+      RunDirectory(place).has_config() && finished_result(place, run.experiment.train);
+  if (collected && !plan.rescore) return;
   copy_vocabularies(plan.directory, plan.collection);
   copy_run(run.directory, place);  // replaces that of a shorter run
 }

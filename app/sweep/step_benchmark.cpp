@@ -1,18 +1,12 @@
 // A training step, measured: `attn bench step`, `attn train --dry-run`, the dry run of a sweep.
 #include <c10/core/CachingDeviceAllocator.h>
-#include <torch/csrc/autograd/profiler_kineto.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <functional>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <numbers>
-#include <ranges>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +24,7 @@
 #include "data/source_features.h"
 #include "kernels/cuda/gpu_kernels.h"
 #include "kernels/fast_path.h"
+#include "kernels/ops/measure.h"
 #include "train/trainer.h"
 
 namespace attn {
@@ -45,7 +40,6 @@ constexpr double kMedianLength = 22.0, kLengthSpread = 0.6, kTargetSpread = 0.2;
 constexpr double kMaxLength = 200.0;  // tokens, without EOS
 constexpr int64_t kFirstToken = 4;    // after the special tokens
 constexpr int64_t kMostFirst = 500;   // updates before the measurement
-constexpr int kTraced = 10;           // updates
 
 struct Material {
   std::unique_ptr<EncodedCorpus> corpus;
@@ -116,75 +110,6 @@ Material material(const Experiment& experiment, const StepBenchmarkOptions& opti
                            .cache_directory = cache,
                            .threads = torch::get_num_threads()})),
           .tokenizers = tokenizers};
-}
-
-using Event = torch::autograd::profiler::KinetoEvent;
-
-// Traces updates by LibTorch's profiler (kineto): a GPU's kernels and copies, or else operators, in
-// the order of their begins; of equal begins the outer one first.
-std::vector<Event> traced(const std::function<void()>& update, torch::Device device) {
-  namespace profiler = torch::profiler::impl;
-  ::setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);  // it writes its own steps to stderr
-  const profiler::ProfilerConfig config(profiler::ProfilerState::KINETO);
-  std::set<profiler::ActivityType> activities{profiler::ActivityType::CPU};
-  if (device.is_cuda()) activities.insert(profiler::ActivityType::CUDA);
-  torch::autograd::profiler::prepareProfiler(config, activities);
-  torch::autograd::profiler::enableProfiler(config, activities);
-  for (int64_t i = 0; i < kTraced; ++i) update();
-  synchronize(device);
-  std::vector<Event> events = torch::autograd::profiler::disableProfiler()->events();
-  std::erase_if(events, [&](const Event& event) { return event.deviceType() != device.type(); });
-  std::ranges::sort(events, [](const Event& a, const Event& b) {
-    return a.startNs() != b.startNs() ? a.startNs() < b.startNs() : a.endNs() > b.endNs();
-  });
-  return events;
-}
-
-// What updates consist of: a table of what takes the longest, an operator without those that it
-// calls, with its share and its mean of an update.
-std::string trace_table(const std::function<void()>& update, torch::Device device) {
-  constexpr size_t kMost = 40;  // rows
-  struct Row {
-    double calls = 0.0, time = 0.0;
-  };
-  std::map<std::string, Row> by_name;
-  std::map<uint64_t, std::vector<const Event*>> open;  // of a thread, from the outermost
-  const std::vector<Event> events = traced(update, device);
-  const uint64_t first = events.empty() ? 0 : events.front().startNs();
-  uint64_t last = first, idle = 0, longest_gap = 0;
-  double all = 0.0;
-  for (const Event& event : events) {
-    const auto time = static_cast<double>(event.durationNs());
-    Row& row = by_name[event.name()];
-    ++row.calls;
-    row.time += time;
-    all += time;
-    std::vector<const Event*>& callers = open[event.startThreadId()];
-    while (!callers.empty() && callers.back()->endNs() < event.endNs()) callers.pop_back();
-    if (!device.is_cuda() && !callers.empty()) {
-      by_name[callers.back()->name()].time -= time;
-      all -= time;
-    }
-    callers.push_back(&event);
-    const uint64_t gap = std::max(event.startNs(), last) - last;
-    idle += gap;
-    longest_gap = std::max(longest_gap, gap);
-    last = std::max(last, event.endNs());
-  }
-  std::vector<std::pair<std::string, Row>> rows(by_name.begin(), by_name.end());
-  std::ranges::sort(rows, std::ranges::greater(), [](const auto& row) { return row.second.time; });
-  constexpr double kEach = 1e-6 / kTraced;  // milliseconds of an update
-  const auto span = static_cast<double>(last - first);
-  std::string text = format(
-      "an update: %.3f ms, %.1f %% of it between calls (at most %.3f ms), %.0f calls\n"
-      "%10s %7s %8s  name",
-      kEach * span, 100 * static_cast<double>(idle) / span, 1e-6 * static_cast<double>(longest_gap),
-      static_cast<double>(events.size()) / kTraced, "ms", "share", "calls");
-  for (const auto& [name, row] : rows | std::views::take(kMost)) {
-    text += format("\n%10.4f %5.1f %% %8.1f  %s", kEach * row.time, 100 * row.time / all,
-                   row.calls / kTraced, name.substr(0, 100).c_str());
-  }
-  return text;
 }
 
 // Bytes of a GPU; 0: a CPU, or a LibTorch whose allocators do not say.

@@ -196,7 +196,8 @@ int end_of(const SweepPlan& plan, const SweepEnd& end, bool trials) {
   }
   if (const size_t stopped = all - end.finished - end.failed.size(); stopped > 0) {
     std::cerr << stopped << " of " << all
-              << " runs were stopped by a signal; re-run the same command to resume\n";
+              << " runs were stopped by a signal, or are trained by other processes; re-run the "
+                 "same command to resume\n";
   }
   if (!end.failed.empty() && !trials) {
     std::cerr
@@ -237,13 +238,13 @@ int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& cont
   require_free_place(plan);
   check_parameters(plan);
   require_texts(plan);
-  prepare_programs(plan, 0);
+  check_configs_unchanged(plan);
   if (const int64_t taken = take_collected(plan); taken > 0) {
     std::cerr << counted(taken, "finished run") << " taken from " << plan.collection.string()
               << "\n";
   }
   inspect_runs(plan);
-  check_configs_unchanged(plan);
+  prepare_programs(plan, 0);
   check_texts_unchanged(plan);
   exit_on_stop_signals();
   const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
@@ -252,7 +253,7 @@ int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& cont
   for (const PlannedRun& run : plan.runs) {
     if (run.finished) collect_run(plan, run);
   }
-  if (request.slurm) {
+  if (request.slurm && has_unfinished(plan)) {
     std::cerr << submit_to_slurm(plan, context.device_name, context.threads, !request.no_submit)
               << "\nwhen the jobs have finished, "
               << (trials ? "run the same command again for what follows these trials"
@@ -296,6 +297,8 @@ int sweep(const SweepRequest& request, const Context& context) {
     return 0;
   }
   if (trials) {
+    require_free_place(plan);  // before its trials are trained
+    require_texts(plan);
     const int code = has_unfinished(*trials) ? train_plan(*trials, request, context, true) : 0;
     inspect_runs(*trials);
     if (has_unfinished(*trials)) return code;  // a trial that diverged has finished

@@ -28,6 +28,15 @@ bool is_row_name(const std::string& name) {
          name.front() != '-' && name.find_first_not_of(kAllowed) == name.npos;
 }
 
+void validate_grid(const Json& grid, const std::string& place) {
+  require(grid.is_object(), place, grid.dump(), "must be an object of paths and arrays of values");
+  for (const auto& [path, values] : grid.items()) {
+    require(path != "seed", place + ".seed", values.dump(), "belongs in \"seeds\"");
+    require(values.is_array() && !values.empty() && values.size() <= kMaxGridValues,
+            place + "." + path, values.dump(), "must be an array of 1 to 1000 values");
+  }
+}
+
 void validate_row(const SweepRow& row, const std::string& place) {
   const std::string quoted = "\"" + row.name + "\"";
   require(is_row_name(row.name), place + ".name", quoted,
@@ -37,8 +46,7 @@ void validate_row(const SweepRow& row, const std::string& place) {
           place + ".name", quoted, "is a name of the sweep's own files or rows; choose another");
   require_between(place + ".seeds", row.seeds, 0, kMaxSeeds);
   require(row.set.is_object(), place + ".set", row.set.dump(), "must be an object");
-  require(row.grid.is_object(), place + ".grid", row.grid.dump(),
-          "must be an object of paths and arrays of values");
+  validate_grid(row.grid, place + ".grid");
   require(row.diff.empty() || row.binary.empty(), place + ".binary", "\"" + row.binary + "\"",
           "is another program than that of \"diff\"; keep one of them");
   for (const char* key : {"base", "seed"}) {
@@ -46,9 +54,6 @@ void validate_row(const SweepRow& row, const std::string& place) {
             std::string("belongs in \"") + (key[0] == 'b' ? "patch" : "seeds") + "\"");
   }
   for (const auto& [path, values] : row.grid.items()) {
-    require(path != "seed", place + ".grid.seed", values.dump(), "belongs in \"seeds\"");
-    require(values.is_array() && !values.empty() && values.size() <= kMaxGridValues,
-            place + ".grid." + path, values.dump(), "must be an array of 1 to 1000 values");
     require(!values_by_path(row.set).contains(path), place + ".grid." + path, values.dump(),
             "\"set\" also sets it; keep one of them");
   }
@@ -89,9 +94,15 @@ void SweepFile::validate() const {
     const Json updates = tune.value("updates", Json());
     require(updates.is_number_integer() && updates > 0, "tune.updates", updates.dump(),
             "must be the number of updates of a trial");
-    SweepRow trials{.name = "trials", .grid = tune};
-    trials.grid.erase("updates");
-    validate_row(trials, "tune");
+    Json grid = tune;
+    grid.erase("updates");
+    validate_grid(grid, "tune");
+    for (const auto& [path, values] : grid.items()) {
+      for (const char* fixed : {"train.steps", "train.patience", "eval", "search"}) {
+        require(!is_within(path, fixed), "tune." + path, values.dump(),
+                "has no effect on the perplexity after tune.updates, which chooses");
+      }
+    }
   }
 }
 

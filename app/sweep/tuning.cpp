@@ -28,19 +28,6 @@ PlannedRow with_settings(PlannedRow row, const ExpandedRow& combination) {
   return row;
 }
 
-// Throws ConfigError if the trials would replace an option that the row sets itself.
-void require_not_tuned(const SweepPlan& plan, const PlannedRow& row) {
-  const auto own = changed_paths(plan.rows.front().experiment, row.experiment);
-  for (const auto& [path, values] : plan.file.tune.items()) {
-    const auto sets = [&, tuned = Assignment(path + "=").path](const std::string& one) {
-      return is_within(one, tuned) || is_within(tuned, one);
-    };
-    if (std::ranges::none_of(own, sets)) continue;
-    throw ConfigError(plan.source + ": tune: row " + row.name + " sets " + path +
-                      " itself; leave it out of \"tune\", or change the row");
-  }
-}
-
 // The number, for each row, of the trial with the lowest perplexity at its end, the first of
 // equals, and this perplexity.
 std::vector<std::pair<size_t, double>> choices_of(const SweepPlan& plan, const SweepPlan& trials) {
@@ -67,11 +54,6 @@ bool at_edge(const Json& value, const Json& values) {
 }  // namespace
 
 SweepPlan plan_trials(const SweepPlan& plan) {
-  const EvaluatorConfig* evaluator = find_evaluator(plan.rows.front().experiment, deciding(plan));
-  if (evaluator == nullptr || evaluator->test) {
-    throw ConfigError(plan.source +
-                      ": tune: needs an evaluator of kind loss on a set that is not \"test\"");
-  }
   SweepPlan trials = plan;
   trials.directory = plan.directory / "tune";
   if (!plan.collection.empty()) trials.collection = plan.collection / "tune";
@@ -79,7 +61,12 @@ SweepPlan plan_trials(const SweepPlan& plan) {
   trials.metrics[Metric::loss] = deciding(plan);
   trials.rows.clear();
   for (const PlannedRow& row : plan.rows) {
-    require_not_tuned(plan, row);
+    const EvaluatorConfig* evaluator = find_evaluator(row.experiment, deciding(plan));
+    if (evaluator == nullptr || evaluator->kind() != EvaluatorKind::loss || evaluator->test) {
+      throw ConfigError(plan.source + ": tune: row " + row.name +
+                        " needs an evaluator of kind loss, the first row's by name, on a set that "
+                        "is not \"test\"");
+    }
     for (const ExpandedRow& combination : combinations_of(plan)) {
       PlannedRow& trial = trials.rows.emplace_back(with_settings(row, combination));
       trial.name += combination.row.name.substr(std::string_view("tune").size());

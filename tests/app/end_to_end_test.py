@@ -237,25 +237,17 @@ class EndToEnd(ProgramTest):
         evaluator = 'eval=[{"name": "b", "kind": "bleu", "data": "bytes/test"}]'
         self.one_line("eval", "whole", "--set", evaluator, code=3, names=["bytes/test.de:3", "UTF-8"])
 
-    def test_another_runtime_does_not_stop_a_run(self):
-        self.whole_run()
-        self.assertIn("finished at step 60", self.attn("train", "whole", "--resume", "--set", "runtime.kernels=off").stderr)
-        line = (self.path / "corpus/test.en").read_text().splitlines()[0] + "\n"
-        translate = lambda *options: self.attn("translate", "whole", *options, stdin=line).stdout
-        self.assertEqual(translate("--set", "kernels=off"), translate())
-        self.assertEqual(translate("--set", "runtime.kernels=off", "search.beam=2"), translate("--beam", "2"))
-
     def test_a_finished_run_says_so_and_writes_nothing(self):
         self.whole_run()
         before = {p: p.stat().st_mtime_ns for p in (self.path / "whole/checkpoints").rglob("*")}
-        self.assertIn("finished at step 60", self.attn("train", "whole", "--resume").stderr)
+        self.assertIn("finished at step 60", self.attn("train", "whole", "--resume", "--set", "runtime.kernels=off").stderr)
         self.assertEqual(before, {p: p.stat().st_mtime_ns for p in (self.path / "whole/checkpoints").rglob("*")})
         self.attn("train", "small.json", "--run", "averaged", "--set", "train.steps=21", "train.average_last=2")
         metrics = (self.path / "averaged/metrics.jsonl").read_text()
         self.assertIn('"average"', metrics)
         self.assertIn("mean of 2 checkpoints, steps", (self.path / "averaged/log.txt").read_text())
         self.attn("train", "averaged", "--resume")
-        self.one_line("train", "averaged", "--resume", "--set", "search.beam=3", code=2, names=["averaged", "search.beam", "attn eval"])
+        self.one_line("train", "averaged", "--resume", "--set", "search.beam=3", code=2, names=["averaged", "search.beam", "--rescore"])
         self.assertEqual((self.path / "averaged/metrics.jsonl").read_text(), metrics)
 
     def test_a_run_resumed_with_fewer_steps_is_scored(self):
@@ -422,7 +414,7 @@ class EndToEnd(ProgramTest):
     def test_a_dry_run_prints_the_cost_and_leaves_no_run(self):
         said = self.attn("train", "small.json", "--dry-run", "--run", "none", "--set", "train.steps=700").stdout
         facts = dict(line.split(maxsplit=1) for line in said.splitlines())
-        self.assertEqual(list(facts), ["parameters", "vocabulary", "text", "epoch", "update", "training", "memory"])
+        self.assertEqual(list(facts), ["parameters", "vocabulary", "text", "epoch", "update", "speed", "training", "memory"])
         self.assertRegex(facts["text"], r"^\d+ pairs; longest sentence \d+ tokens; unknown: 0\.00 % of the source")
         self.assertRegex(facts["training"], r"^700 updates, .* FLOPs, .* with evaluations$")
         self.assertFalse((self.path / "none").exists())

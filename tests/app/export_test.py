@@ -9,7 +9,6 @@ tools/attn_torch in double precision, which is compared with attn elsewhere.
 import contextlib
 import importlib.util
 import io
-import json
 import os
 import shutil
 import subprocess

@@ -6,7 +6,6 @@
 Standard library alone, in a temporary directory.
 """
 import json
-import re
 
 from program import ProgramTest, main
 

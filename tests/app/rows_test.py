@@ -281,12 +281,13 @@ class Tuning(ProgramTest):
         tuned = json.loads((self.path / "tuned.json").read_text())
         for tune, names in (({"train.learning_rate": [0.1]}, ["tune.updates: null"]),
                             ({"train.rate": [0.1], "updates": 5}, ["tune", "train.rate"]),
-                            ({"model.d_ff": [64, 256], "updates": 5}, ["tune: row wide sets model.d_ff itself"]),
-                            ({"train.learning_rate": 0.1, "updates": 5}, ["tune.grid.train.learning_rate"])):
+                            ({"model.d_ff": [64, 256], "updates": 5}, ["row wide sets model.d_ff itself"]),
+                            ({"train.steps": [1, 2], "updates": 5}, ["tune.train.steps: [1,2]: has no effect"]),
+                            ({"train.learning_rate": 0.1, "updates": 5}, ["tune.train.learning_rate"])):
             self.write("mistake.json", {**tuned, "tune": tune})
             self.one_line("sweep", "mistake.json", code=2, names=names)
-        self.write("mistake.json", {**tuned, "set": {"eval": []}})
-        self.one_line("sweep", "mistake.json", code=2, names=["tune: needs an evaluator of kind loss"])
+        self.write("mistake.json", {**tuned, "rows": [*tuned["rows"], {"name": "unvalidated", "set": {"eval": []}}]})
+        self.one_line("sweep", "mistake.json", code=2, names=["tune: row unvalidated needs an evaluator of kind loss"])
         self.write("array.json", {**tuned, "rows": [{"name": "base"}]})
         script = self.attn("sweep", "array.json", "--run", "array", "--slurm", "--no-submit").stderr
         self.assertIn("run the same command again for what follows these trials", script)

@@ -99,26 +99,17 @@ class Sweeps(ProgramTest):
         self.attn("sweep", "sweep.json", "--run", "killed")
         self.assertEqual(self.scores("killed"), expected)
 
-    def test_a_changed_row_is_named_and_nothing_runs(self):
-        self.whole()
-        changed = json.loads(json.dumps(SWEEP))
-        changed["rows"][1]["set"]["model"]["d_ff"] = 128
-        self.write("sweep.json", changed)
-        self.addCleanup(self.write, "sweep.json", SWEEP)
-        plan = (self.path / "whole/sweep.json").read_bytes()
-        for arguments in ((), ("--dry-run", "--no-measure")):
-            self.one_line("sweep", "sweep.json", "--run", "whole", *arguments, code=2, names=["E/seed-3 (model.d_ff)"])
-        self.assertEqual((self.path / "whole/sweep.json").read_bytes(), plan)
-
     def test_changed_runs_are_listed_and_the_report_counts_them_as_omitted(self):
         self.copy("omitted")
         for seed in range(5, 8):
             shutil.copytree(self.path / "omitted/base/seed-3", self.path / f"omitted/base/seed-{seed}")
             config = json.loads((self.path / f"omitted/base/seed-{seed}/config.json").read_text())
             self.write(f"omitted/base/seed-{seed}/config.json", dict(config, seed=seed))
-        self.one_line("sweep", "sweep.json", "--run", "omitted", "--seeds", "5", "--set", "model.dropout=0.2", code=2,
-                      names=["base/seed-3 (model.dropout), ", "base/seed-7 (model.dropout)", "--set applies to all rows"])
         plan = json.loads((self.path / "omitted/sweep.json").read_text())
+        for more in ((), ("--dry-run", "--no-measure")):
+            self.one_line("sweep", "sweep.json", "--run", "omitted", "--seeds", "5", "--set", "model.dropout=0.2", *more, code=2,
+                          names=["base/seed-3 (model.dropout), ", "base/seed-7 (model.dropout)", "--set applies to all rows"])
+        self.assertEqual(json.loads((self.path / "omitted/sweep.json").read_text()), plan)
         plan["rows"][1]["config"]["model"]["dropout"] = 0.2
         self.write("omitted/sweep.json", plan)
         report = self.attn("report", "omitted").stdout
@@ -326,7 +317,6 @@ class Sweeps(ProgramTest):
         self.assertEqual([row for row in self.scores("copied") if row[2] == "1"], before)
         for copy in ("seed-5", "seed-03"):
             self.assertIn(f"base/{copy}: its config.json has seed 3, unlike its directory", report)
-            shutil.rmtree(run / "base" / copy)
 
     def test_runs_that_diverged_leave_a_report(self):
         self.write("hot.json", {"base": "base.json", "set": {"train": {"steps": 6, "schedule": "constant"}}, "rows": [
@@ -413,6 +403,35 @@ class Sweeps(ProgramTest):
             (failed / name).write_text("")
         sweep("failed", 8, "--collect", "lengths")
         self.assertEqual(steps("failed"), 8)
+
+    def test_finished_runs_are_scored_again_without_training(self):
+        self.write("scored.json", {**SWEEP, "rows": [{"name": "base"}, {"name": "E", "set": {"train": {"average_last": 2, "keep_last": 2}}}]})
+        shutil.copytree(self.path / "corpus", self.path / "again")
+        sweep = lambda *more, **code: self.attn("sweep", "scored.json", "--run", "scored", "--collect", "scored-kept", *more, **code).stderr
+        results = lambda folder: [json.loads((self.path / folder / row / "seed-3/result.json").read_text()) for row in ("base", "E")]
+        sweep()
+        before = results("scored")
+        others = ("--set", "eval=" + json.dumps([BASE["eval"][0], {"name": "again", "kind": "bleu", "data": "again/test", "search": {"beam": 1}}]))
+        self.assertIn("score them again by other evaluators (--rescore)", sweep(*others, code=2))
+        self.assertEqual(results("scored"), before)
+        self.assertEqual(sweep(*others, "--rescore").count(": scoring again"), 2)
+        after = results("scored")
+        self.assertEqual(results("scored-kept"), after)
+        for old, new, weights in zip(before, after, ("base/seed-3/checkpoints/step-00000040", "E/seed-3/averaged")):
+            self.assertEqual({**new, "results": list(new["results"])}, {**old, "results": ["again", "valid"]})
+            own = json.loads(self.attn("eval", f"scored/{weights}", *others, "--json").stdout)["again"]["bleu"]
+            self.assertAlmostEqual(new["results"]["again"]["values"]["bleu"], own, places=9)
+        self.assertNotIn("scoring again", sweep(*others, "--rescore"))
+        # A text that changed in its place; not what was trained, nor how many checkpoints are averaged.
+        self.write("again/test.de", "".join(reversed((self.path / "again/test.de").read_text().splitlines(True))))
+        self.assertIn("data files have changed", sweep(*others, code=3))
+        for run in ("scored/base/seed-3", "scored/E/seed-3"):
+            self.attn("train", run, "--resume", "--rescore")
+        self.assertNotIn("scoring again", sweep(*others, "--rescore"))
+        self.assertNotEqual(results("scored")[0]["results"]["again"], after[0]["results"]["again"])
+        self.assertIn("model.d_ff", sweep(*others, "--rescore", "--set", "model.d_ff=99", code=2))
+        self.one_line("train", "scored/E/seed-3", "--resume", "--rescore", "--set", "train.average_last=1", code=2,
+                      names=["finished and scored with a different train.average_last"])
 
     def test_a_sweep_with_one_of_two_vocabularies_can_be_run_again(self):
         self.attn("sweep", "sweep.json", "--run", "given", "--only", "base", "--seeds", "1", "--set", "train.steps=2")

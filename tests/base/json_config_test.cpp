@@ -236,7 +236,7 @@ TEST_CASE("--set changes options in objects and arrays, by index or dot, and acc
   CHECK(config == read(R"({"list": [{"sizes": [1, 3]}, {"rate": 7}], "inner": {"rate": 0.25},
                            "shape": "box", "free": {"a": 1, "b": {"c": 2, "d": 3}}})"));
   CHECK_THROWS_WITH(Assignment("shape"), contains("path=value"));
-  CHECK_THROWS_WITH(set("shape.x=1"), contains("shape: expected a string, got {\"x\":1}"));
+  CHECK_THROWS_WITH(set("shape.x=1"), contains("shape: expected one of disc, box, got {\"x\":1}"));
   for (const char* wrong : {"list[2].rate=7", "list.x.rate=7", "list.-1.rate=7"}) {
     CHECK_THROWS_WITH(set(wrong), contains("list: ") && contains("of an array of 2"));
   }

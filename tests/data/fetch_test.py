@@ -145,16 +145,16 @@ class Download(FetchTest):
         self.assertEqual([wanted for _, wanted in self.server.requests], [None, f"bytes={half}-", f"bytes={half + half // 2}-"])
 
     def test_a_download_stopped_in_an_earlier_run_is_resumed(self):
-        """Also from a server that ignores Range; a part longer than the file is no part of it."""
+        """Also from a server that ignores Range; a part longer than the file, or of another file, is no part of it."""
         source = self.source("a", b"0123456789")
         (self.into / "d").mkdir()
-        for part, ranges in ((b"0123", True), (b"0123", False), (b"0123456789abcdef", True)):
+        for part, ranges, wanted in ((b"0123", True, [4]), (b"0123", False, [4]), (b"0123456789abcdef", True, [16, None]),
+                                     (b"wxyz", True, [4, None]), (b"0123456789", True, [])):
             self.server.ranges, self.server.requests = ranges, []
             (self.into / "d" / "a").unlink(missing_ok=True)
             (self.into / "d" / "a.part").write_bytes(part)
             self.assertEqual(self.download(source).read_bytes(), b"0123456789")
-            if len(part) == 4:
-                self.assertEqual(self.server.requests, [("/a", "bytes=4-")])
+            self.assertEqual(self.server.requests, [("/a", start and f"bytes={start}-") for start in wanted])
 
     def test_a_wrong_checksum_or_size_is_rejected_and_nothing_of_it_kept(self):
         for changes, reason in (({"sha256": "0" * 64}, "SHA-256"), ({"size": 5}, "has 4 bytes, expected 5")):
@@ -419,6 +419,7 @@ class Treebanks(FetchTest):
     def test_a_treebank_of_ones_own_may_have_any_layout_and_encoding(self):
         trees, made = "( (NP-SBJ-1 (NN é)\r\n (X (-NONE- *))))\n(VROOT (Y z))(Y z)", "(TOP (NP (NN é)))\n(TOP (Y z))\n(TOP (Y z))\n"
         for body, options, printed in ((b"\xef\xbb\xbf" + trees.encode(), [], made), (trees.encode("latin-1"), ["--encoding=latin-1"], made),
+                                       (b"(S (A a) stray)", [], "own:1: the word stray has no tag of its own\n"), (b"(TOP z)", [], "own:1: the word z has no tag of its own\n"),
                                        (b"(A (B c d))\n(Y z)", [], "(TOP (Y z))\nown: trees left out because a word has a blank inside: 1\n"),
                                        (b"(Y\n(-LRB- ()))", [], "own:2: a bracket without a tag and a word (); round brackets are written as -LRB- and -RRB-\n"),
                                        (b"(Y \xe9)", [], "own: not utf-8 at byte 3; give --encoding, such as latin-1\n")):

@@ -40,34 +40,24 @@ class Layers(unittest.TestCase):
             "train/loss.h": "#pragma once\n",
             "tests/train/loss_test.cpp": '#include "train/loss.h"\n#include "tests/support/catch.h"\n',
             "tests/support/catch.h": "#include <catch2/catch.hpp>\n",
+            "eval/tasks/a.h": '#include "eval/metrics/b.h"\n', "eval/metrics/b.h": "",
+            "data/parsing/a.h": '#include "data/b.h"\n', "data/b.h": "",
+            "train/a.h": "", "train/make_a.cpp": '#include "train/a.h"\n#include "train/b.h"\n', "train/b.h": '#include "train/a.h"\n',
         }), [])
 
     def test_each_rule_catches_what_breaks_it(self):
         for expected, files in (
                 ('base/a.h:2: includes "model/b.h"', {"base/a.h": '#pragma once\n#include "model/b.h"\n', "model/b.h": ""}),
-                # Siblings.
-                ('train/a.h:1: includes "eval/b.h"', {"train/a.h": '#include "eval/b.h"\n', "eval/b.h": ""}),
                 ('model/a.h:1: includes "data/b.h"', {"model/a.h": '#include "data/b.h"\n', "data/b.h": ""}),
-                # A test includes only what its layer may.
                 ("tests/data/a_test.cpp:1", {"tests/data/a_test.cpp": '#include "model/b.h"\n', "model/b.h": ""}),
-                # Subfolders.
                 ('eval/search/a.h:1: includes "eval/metrics/b.h"; of eval it may include eval/search',
                  {"eval/search/a.h": '#include "eval/metrics/b.h"\n', "eval/metrics/b.h": ""}),
-                ('app/experiment/a.h:1: includes "app/sweep/b.h"',
-                 {"app/experiment/a.h": '#include "app/sweep/b.h"\n', "app/sweep/b.h": ""}),
-                ('data/a.h:1: includes "data/parsing/b.h"; of data it may include data',
-                 {"data/a.h": '#include "data/parsing/b.h"\n', "data/parsing/b.h": ""}),
                 ("train/new is not in SUBFOLDERS", {"train/new/a.h": ""}),
-                # Cycles; a header and its source are one unit.
                 ("train/a.h:1: an include cycle: train/a > train/b > train/a",
                  {"train/a.h": '#include "train/b.h"\n', "train/b.h": '#include "train/a.h"\n'}),
-                ("an include cycle: train/a > train/b > train/c > train/a",
-                 {"train/a.h": '#include "train/b.h"\n', "train/b.h": '#include "train/c.h"\n', "train/c.h": '#include "train/a.h"\n'}),
                 ("train/a.cpp:2: an include cycle: train/a > train/b > train/a",
                  {"train/a.h": "", "train/a.cpp": '#include "train/a.h"\n#include "train/b.h"\n', "train/b.h": '#include "train/a.h"\n'}),
-                # Written from the root; libraries where they belong.
                 ("not a file of the project", {"base/a.cpp": '#include "a.h"\n', "base/a.h": ""}),
-                ("<nlohmann/json.hpp>", {"train/a.cpp": "#include <nlohmann/json.hpp>\n"}),
                 ("<CLI/CLI.hpp>", {"eval/a.cpp": "  #  include <CLI/CLI.hpp>\n"}),
                 ("<sentencepiece_processor.h>", {"data/tokenizer.h": "#include <sentencepiece_processor.h>\n"}),
                 # Torch-free sources reach no LibTorch over other headers; base is torch-free whatever its lists say.
@@ -77,13 +67,6 @@ class Layers(unittest.TestCase):
                 ("base/a.h:1: includes <ATen/ATen.h>", {"base/a.h": "#include <ATen/ATen.h>\n"})):
             with self.subTest(expected):
                 self.assert_caught(expected, files)
-
-    def test_subfolders_include_those_listed_for_them(self):
-        self.assertEqual(self.problems({"eval/tasks/a.h": '#include "eval/metrics/b.h"\n', "eval/metrics/b.h": "",
-                                        "data/parsing/a.h": '#include "data/b.h"\n', "data/b.h": "",
-                                        "report/a.h": '#include "eval/metrics/b.h"\n',
-                                        "train/a.h": "", "train/make_a.cpp": '#include "train/a.h"\n#include "train/b.h"\n',
-                                        "train/b.h": '#include "train/a.h"\n'}), [])
 
     def test_a_folder_keeps_its_budget_without_generated_files(self):
         long = "\n" * (check_layers.BUDGETS["base"] + 1)

@@ -13,7 +13,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import unittest
 
 from formula_edits import EDITS, MODELS, QUICK
 

@@ -32,7 +32,7 @@ def read_weights(path):
             if not (entry["dtype"] == "F32" and all(n >= 0 for n in shape) and 0 <= begin <= end <= len(data) - body
                     and end - begin == 4 * math.prod(shape)):
                 raise ValueError(name)
-            weights[name] = torch.tensor(memoryview(data)[body + begin:body + end].cast("f")).reshape(shape)
+            weights[name] = torch.frombuffer(bytearray(data[body + begin:body + end]), dtype=torch.float32).reshape(shape)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{path}: invalid header or tensor: {error}") from None
     return weights

@@ -32,9 +32,8 @@ def speeds(steps):
         for key in dict.fromkeys((r["system"], r["precision"]) for r in rounds):
             own = [r for r in rounds if (r["system"], r["precision"]) == key]
             ratios = [attn[r["round"]] / r["tokens_per_second"] for r in own if r["round"] in attn]
-            found[name.removeprefix("speed-"), *key] = (median(r["tokens_per_second"] for r in own),
-                                                         median(ratios) if ratios else None,
-                                                         median(r["memory"] for r in own))
+            found[(name.removeprefix("speed-"), *key)] = (median(r["tokens_per_second"] for r in own), median(ratios) if ratios else None,
+                                                          median(r["memory"] for r in own))
     return found
 
 

@@ -86,6 +86,8 @@ def parse(source, model, words, output, nbest=0, overparsing=210):
                  f"{model}/", str(marked)], stdout=out, stderr=errors)
         lines = read_lines(raw)
         trees = list(nbest_list(lines, sentences)) if nbest else list(map(tree_over, sentences, filter(None, lines)))
+        if not nbest and len(trees) != len(sentences):
+            raise SystemExit(f"{words}: {len(trees)} trees of {len(sentences)} sentences")
         warned = log.read_text(encoding="utf8", errors="replace")
     failed = len(re.findall("Parse failed|skipping sentence", warned))
     print(f"{len(trees)} trees; {failed} sentences without a parse have a flat tree", file=sys.stderr)

@@ -106,6 +106,8 @@ def main():
     parser.add_argument("--rows", default="", metavar="A,B", help="rows of the sweep (default: all)")
     parser.add_argument("commands", nargs="+", metavar="NAME=COMMAND")
     options = parser.parse_args()
+    if bare := [command for command in options.commands if "=" not in command]:
+        parser.error(f"{bare[0]}: expected NAME=COMMAND")
     commands = dict(command.split("=", 1) for command in options.commands)
     if options.sweep and (len(commands) != 1 or options.record):
         parser.error("--sweep: give one command, and no --record")

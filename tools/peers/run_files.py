@@ -19,8 +19,9 @@ class Config:
         mixer = {"kind": "attention"}
         plain = dict(architecture="transformer", norm="post", norm_kind="layer", activation="relu", position="sinusoidal", qk_norm="none",
                      embedding_sharing="all", kv_heads="auto", bias=True, feed_forward_bias=True, activation_dropout=0.0, mup_base=0,
-                     word_positions=False, encoder_mixer=mixer, decoder_mixer=mixer)
+                     word_positions=False, decoder_layers="auto", encoder_mixer=mixer, decoder_mixer=mixer)
         other = [f"model.{key} {self.model.get(key)}" for key, value in plain.items() if self.model.get(key, value) != value]
+        other += [f"train.optimizer {name}" for name in [self.config["train"].get("optimizer", "adam")] if name != "adam"]
         if not other and {self.model["heads"] * self.model[key] for key in ("d_k", "d_v")} != {self.model["d_model"]}:
             raise SystemExit(f"{self.name}: only heads × d_k = heads × d_v = d_model is supported")
         if other:

@@ -27,7 +27,8 @@ def minus(value, digits=2):
 
 
 def short(text, length):
-    return text if len(text) <= length else text[:length - 1].rstrip(" ,") + "…"
+    begin = length // 3 if "=" in text else length - 1  # the end of a grid's row tells it from the others
+    return text if len(text) <= length else text[:begin].rstrip(" ,") + "…" + text[len(text) - length + 1 + begin:]
 
 
 def svg_of(figure, description, path=None):
@@ -153,9 +154,9 @@ def panel(title, x, y, width=PANEL, height=2.7, legend=0):
     return figure, axis
 
 
-def add_legend(figure):
+def add_legend(figure, columns=4):
     """Below the axes, where it hides nothing."""
-    figure.legend(loc="lower center", ncols=4, handlelength=1.4, columnspacing=1.2, borderaxespad=0.1)
+    figure.legend(loc="lower center", ncols=columns, handlelength=1.4, columnspacing=1.2, borderaxespad=0.1)
 
 
 def draw_curve(axis, curve, label, colour):
@@ -192,13 +193,14 @@ def draw_learning_curves(report):
             if not part and (len(groups) > 1 or not curve_of[report.first]):
                 continue
             title = name if len(rows) <= MAX_CURVES else f"{name} ({start + 1} to {start + len(part)} of {len(rows)})"
-            figure, axis = panel(short(title, 46), "updates", "perplexity (log scale)", legend=1 + len(part) // 4)
+            columns = 4 if max(map(len, part), default=0) <= 10 else 2
+            figure, axis = panel(short(title, 46), "updates", "perplexity (log scale)", legend=1 + len(part) // columns)
             values = draw_curve(axis, curve_of[report.first], report.first, GREY) if curve_of[report.first] else []
             for row, colour in zip(part, COLOURS):
-                values += draw_curve(axis, curve_of[row], short(row.removeprefix(f"{name}."), 30), colour)
+                values += draw_curve(axis, curve_of[row], short(row.removeprefix(f"{name}."), 24), colour)
             late_log(axis, values)
             axis.set_xlim(0)
-            add_legend(figure)
+            add_legend(figure, columns)
             plain_ticks(axis.xaxis)
             yield f"curve-{name}" + (f"-{start // MAX_CURVES + 1}" if len(rows) > MAX_CURVES else ""), figure
 
