@@ -47,7 +47,7 @@ def trees(text, name, strict):
             if strict and (len(stack) > 1 and not node or len(node) == 1 and isinstance(node[0], str)):
                 raise TreebankError(f"{name}:{line(text, found)}: a bracket without a tag and a word ({' '.join(node)}); round "
                                     "brackets are written as -LRB- and -RRB-")
-            if strict and words and (node[0] in OUTER or len(words) < len(node) - 1):
+            if strict and words and (isinstance(node[0], list) or node[0] in OUTER or len(words) < len(node) - 1):
                 raise TreebankError(f"{name}:{line(text, found)}: the word {words[0]} has no tag of its own")
             stack[-1].append(node)
             if len(stack) == 1:

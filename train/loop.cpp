@@ -118,8 +118,8 @@ class Loop {
 }  // namespace
 
 bool record_validation(TrainState& state, double value, bool lower_is_better, bool scheduled) {
-  const bool better =
-      state.best_step == 0 || (lower_is_better ? value < state.best : value > state.best);
+  const bool better = state.best_step == 0 || !std::isfinite(state.best) ||
+                      (lower_is_better ? value < state.best : value > state.best);
   if (!std::isfinite(value) || !better) {
     state.without_better += scheduled ? 1 : 0;
     return false;

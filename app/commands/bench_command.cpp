@@ -174,8 +174,9 @@ void print_step(const Experiment& experiment, const StepBenchmark& step) {
   line("speed",
        format("%s target tokens/s, %s GFLOP/s", significant(step.tokens_per_second, 4).c_str(),
               significant(step.flops_per_second / 1e9, 4).c_str()) +
-           (step.peak_flops > 0 ? format(", %.0f %% of large matrix products",
-                                         100 * step.flops_per_second / step.peak_flops)
+           (step.peak_flops > 0 ? format(", %.0f %% of the %s of large products",
+                                         100 * step.flops_per_second / step.peak_flops,
+                                         significant(step.peak_flops / 1e9, 4).c_str())
                                 : ""));
   line("training", format("%s, %.2g FLOPs, %s with evaluations",
                           counted(experiment.train.steps, "update").c_str(), cost.flops,

@@ -44,9 +44,8 @@ void print(const ScoredPair& pair, const std::vector<float>& log_probs, const To
 }
 
 void logprob(const LogprobOptions& options, const Context& context) {
-  for (const std::string& text : {options.source, options.target}) {
-    require_not_input(options.output, text);
-  }
+  require_not_input(options.output, options.source);
+  require_not_input(options.output, options.target);
   const LoadedEnsemble loaded =
       load_ensemble(options.runs, context.device, options.assignments, Settable::probabilities);
   if (loaded.experiment().data.task != Task::translation) {

@@ -30,8 +30,8 @@ inline constexpr const char* kRowStep = "row_step";
 /// What to do about a run that diverged: its loss or perplexity is not finite, or the latter is
 /// more than 20,000 times that of a uniform guess.
 inline constexpr const char* kDivergedRemedy =
-    "resume it from its last checkpoint with --change train.learning_rate or train.clip_norm, or "
-    "train a new run (--run) with a lower rate or a longer train.warmup";
+    "train a new run (--run) with a lower train.learning_rate, a longer train.warmup or "
+    "train.clip_norm";
 
 /// Throws DataError.
 void write_result(const RunDirectory& run, const RunResult& result);

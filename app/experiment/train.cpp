@@ -26,7 +26,9 @@ struct PlannedTraining {
   std::vector<std::string> changed;  // options with which it would have another result
   bool rescore = false;
 
-  bool nothing_left() const { return result && changed.empty() && !rescore; }
+  bool nothing_left() const {
+    return result && (rescore ? result->end == RunEnd::diverged : changed.empty());
+  }
 };
 
 // The config of a run that exists, with what is to change, and its result.
@@ -139,14 +141,14 @@ int report_finished(const fs::path& run, const RunResult& result) {
 
 // The options in which a finished run differs must be those of its scores, if these are asked for.
 void require_rescored(const fs::path& run, const std::vector<std::string>& changed, bool rescore) {
-  if (rescore && std::ranges::all_of(changed, is_scoring)) return;
-  const std::string& option = *std::ranges::find_if(
+  const auto other = std::ranges::find_if(
       changed, [&](const std::string& path) { return !rescore || !is_scoring(path); });
-  if (option == "train.steps") {  // which early stopping did not reach
+  if (other == changed.end()) return;
+  if (*other == "train.steps") {  // which early stopping did not reach
     throw ConfigError(run.string() +
                       ": ended by train.patience; raise it, or set it to 0, to train on");
   }
-  throw ConfigError(run.string() + ": finished and scored with a different " + option +
+  throw ConfigError(run.string() + ": finished and scored with a different " + *other +
                     "; to score it again by other evaluators or another search use --rescore, to "
                     "train longer raise train.steps");
 }
@@ -175,8 +177,8 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
   const bool again = planned.rescore && planned.result;
   if (again && !training.finished()) {
     throw ConfigError(run.string() +
-                      ": --rescore: the evaluator by which train.patience ended it "
-                      "has changed; use attn eval, or leave it out to train on");
+                      ": --rescore: early stopping (train.patience) depends on the "
+                      "former evaluator; use attn eval, or train on without it");
   }
   if (training.finished()) {
     if (planned.result) require_rescored(run, planned.changed, again);

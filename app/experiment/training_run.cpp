@@ -99,13 +99,11 @@ void TrainingRun::log_scores(const char* kind, const Evaluator& evaluator,
 
 // Averages the last checkpoints (train.average_last) into the run's `averaged` and scores it. The
 // model then has the averaged weights.
-void TrainingRun::score_average() {
-  if (!RunDirectory(directory_.averaged()).has_weights()) {  // else it is scored again
-    progress_->log(average({.run = directory_.path(),
-                            .last = experiment_.train.average_last,
-                            .at_most = true,
-                            .last_step = step()}));
-  }
+void TrainingRun::score_average(bool again) {
+  progress_->log(average({.run = directory_.path(),
+                          .last = experiment_.train.average_last,
+                          .at_most = !again,  // then all of them are there, unless removed
+                          .last_step = step()}));
   load_weights(ModelDirectory(directory_.averaged()).weights(), *model_);
   for (const auto& evaluator : evaluators_) {
     const auto begin = std::chrono::steady_clock::now();
@@ -280,14 +278,12 @@ void TrainingRun::write_result_file(bool again) {
   if (has_result() && !again) return;
   const auto former = again ? read_result(directory_) : std::nullopt;
   const bool averages = experiment_.train.average_last > 0;
-  if (former) {
-    fs::remove(directory_.result());
-  } else {  // which may have been made during training
+  if (!former) {  // results may have been made during training
     remove_former_results(directory_, averages, *progress_);
+    update_config();
   }
-  update_config();
-  averages ? score_average() : score_missing();
-  RunResult result = former.value_or(counts());
+  averages ? score_average(again) : score_missing();
+  RunResult result = former ? *former : counts();
   result.results = results_at(directory_, step());
   std::erase_if(result.results, [this](const auto& one) {  // of former evaluators
     return find_evaluator(experiment_, one.first) == nullptr;
@@ -299,6 +295,7 @@ void TrainingRun::write_result_file(bool again) {
                                                   : RunEnd::steps;
   metrics_->sync();  // result.json ends the run: nobody would score the average again
   attn::write_result(directory_, result);
+  update_config();  // of a run that is scored again only now: interrupted, it is as it was before
   if (diverged.empty()) return;
   throw std::runtime_error(directory_.path().string() + ": diverged: " + diverged +
                            ", that of a uniform guess " + std::to_string(vocabulary) + "; " +

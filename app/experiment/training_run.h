@@ -93,7 +93,7 @@ class TrainingRun {
   /// Writes scores to the metrics, of kind "eval" or "average", and to the log.
   void log_scores(const char* kind, const Evaluator& evaluator, const EvaluationResult& result,
                   double seconds, bool best = false);
-  void score_average();
+  void score_average(bool again);
   void score_missing();
   RunResult counts() const;
   void write_result_file(bool again);

@@ -56,12 +56,18 @@ void require_rows_kept(const SweepRequest& request, const SweepFile& file,
   for (const auto& [path, values] : file.tune.items()) {
     const std::string tuned = Assignment(path + "=").path;
     for (const ExpandedRow& row : rows) {
-      Json own = Json::object();
-      for (const std::string& patch : row.row.patch) {
-        const fs::path file_of = request.file.parent_path() / patch;
-        if (fs::exists(file_of)) merge_patch(own, parse_json(read_file(file_of), patch));
+      Json own = row.row.set;
+      std::vector<fs::path> files(row.row.patch.begin(), row.row.patch.end());
+      for (size_t i = 0; i < files.size() && files.size() < kMaxSweepRuns; ++i) {
+        const fs::path file_of = request.file.parent_path() / files[i];
+        if (!fs::is_regular_file(file_of)) continue;  // reported when the row is resolved
+        const Json patch = parse_json(read_file(file_of, kMaxConfigBytes), file_of.string());
+        const Json base = patch.is_object() ? patch.value("base", Json()) : Json();
+        for (const Json& one : base.is_array() ? base : Json::array({base})) {
+          if (one.is_string()) files.push_back(files[i].parent_path() / one.get<std::string>());
+        }
+        merge_patch(own, patch);
       }
-      merge_patch(own, row.row.set);
       merge_patch(own, row.values);
       for (const auto& [set, value] : values_by_path(own)) {
         if (!is_within(set, tuned) && !is_within(tuned, set)) continue;
@@ -72,7 +78,6 @@ void require_rows_kept(const SweepRequest& request, const SweepFile& file,
   }
 }
 
-// Of a tuned sweep ROW.tuned selects the row, too, whose settings it is compared with.
 void select(SweepPlan& plan, const std::vector<std::string>& only) {
   if (only.empty()) return;
   std::vector<std::string> names;
@@ -86,7 +91,7 @@ void select(SweepPlan& plan, const std::vector<std::string>& only) {
       const auto matches = [&](const std::string& name) {
         return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
       };
-      const bool tuned = !plan.file.tune.empty() && matches(row.name + ".tuned");
+      const bool tuned = !plan.file.tune.empty() && matches(row.name + ".tuned");  // of the row
       if (matches(row.name) || tuned) row.selected = found = true;
     }
     if (!found) {

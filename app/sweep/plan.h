@@ -147,8 +147,8 @@ bool has_unfinished(const SweepPlan& plan);
 /// are not selected, since sweep.json has all of them.
 void check_configs_unchanged(SweepPlan plan);
 
-/// Throws DataError naming runs whose data files have changed.
-void check_texts_unchanged(const SweepPlan& plan);
+/// Throws DataError naming runs whose data files have changed; marks those to be scored again.
+void check_texts_unchanged(SweepPlan& plan);
 
 /// Copies the vocabularies and the finished runs of the collection, if there is one, into the sweep
 /// directory, without replacing runs that have started: these are resumed instead. Returns the

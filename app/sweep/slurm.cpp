@@ -94,7 +94,7 @@ echo "$run: ended with exit code $code"
 # 143: stopped after saving; launchers have exit codes of their own. Other failures would fail after
 # each requeue.
 if [ -n "$stopping" ] && [ "$code" -ne 0 ] && { [ "$code" -eq 143 ] || [ "$tasks" -gt 1 ]; }; then again "$code"; fi
-case $code in 0 | 129 | 130 | 143) ;; *) echo "failed: exit code $code" >>"$sweep/$run.log" ;; esac
+case $code in 0 | 4 | 129 | 130 | 143) ;; *) echo "failed: exit code $code" >>"$sweep/$run.log" ;; esac
 exit "$code"
 )";
 

@@ -49,6 +49,15 @@ void copy_vocabularies(const fs::path& from, const fs::path& to) {
   }
 }
 
+// Whether --rescore may score the finished run again. The weights of a run with early stopping
+// depend on its evaluators.
+bool can_be_scored(const SweepPlan& plan, const PlannedRun& run) {
+  const RunDirectory directory(run.directory);
+  const auto result = plan.rescore ? read_result(directory) : std::nullopt;
+  return result && result->end != RunEnd::diverged && run.experiment.train.patience == 0 &&
+         !list_checkpoints(directory.checkpoints()).empty();
+}
+
 }  // namespace
 
 void inspect_runs(SweepPlan& plan, bool collected) {
@@ -61,9 +70,7 @@ void inspect_runs(SweepPlan& plan, bool collected) {
         exists ? row_conflicts(place, run.experiment, run.change) : std::vector<std::string>();
     const bool ended = exists && finished_result(place, run.experiment.train).has_value();
     run.finished = ended && differences.empty();
-    // The weights of a run with early stopping depend on its evaluators.
-    run.rescore = plan.rescore && begun && ended && !run.finished &&
-                  run.experiment.train.patience == 0 &&
+    run.rescore = begun && ended && !run.finished && can_be_scored(plan, run) &&
                   std::ranges::all_of(differences, is_scoring);
     run.changed = begun && !run.rescore ? differences : std::vector<std::string>();
   }
@@ -81,23 +88,29 @@ void check_configs_unchanged(SweepPlan plan) {
   for (const PlannedRun& run : plan.runs) add(changed, run.name, run.changed);
   if (changed.empty()) return;
   throw ConfigError(plan.source + ": changed since they were trained: " + joined(changed, ", ") +
-                    "; train them with the former options (--set applies to all rows), score them "
-                    "again by other evaluators (--rescore), rename the changed rows, or delete "
-                    "their directories in " +
+                    "; train them with the former options (--set applies to all rows), " +
+                    (plan.rescore ? "" : "score them again by other evaluators (--rescore), ") +
+                    "rename the changed rows, or delete their directories in " +
                     plan.directory.string());
 }
 
-void check_texts_unchanged(const SweepPlan& plan) {
+void check_texts_unchanged(SweepPlan& plan) {
   std::vector<std::string> texts;
   TextHashes hashes(plan.directory / kTextHashes);
-  for (const PlannedRun& run : plan.runs) {
-    add(texts, run.name, changed_texts(run.directory, run.experiment, hashes));
+  for (PlannedRun& run : plan.runs) {
+    auto changed = changed_texts(run.directory, run.experiment, hashes);
+    const auto scored = [](const std::string& one) { return one.starts_with("evaluator "); };
+    if (can_be_scored(plan, run) && std::erase_if(changed, scored) > 0) {
+      run.rescore = true;
+      run.finished = false;
+    }
+    add(texts, run.name, changed);
   }
   if (texts.empty()) return;
   throw DataError(plan.source +
                   ": data files have changed since these runs were trained or evaluated: " +
                   joined(texts, ", ") +
-                  "; restore the files, score the runs again by a copy of another name "
+                  "; restore the files, score the runs again if the texts are those of evaluators "
                   "(--rescore), or delete them in " +
                   plan.directory.string() + " and in the collection (--collect) to retrain them");
 }

@@ -98,9 +98,12 @@ void SweepFile::validate() const {
     grid.erase("updates");
     validate_grid(grid, "tune");
     for (const auto& [path, values] : grid.items()) {
-      for (const char* fixed : {"train.steps", "train.patience", "eval", "search"}) {
-        require(!is_within(path, fixed), "tune." + path, values.dump(),
-                "has no effect on the perplexity after tune.updates, which chooses");
+      for (const auto& [leaf, value] : values_by_path(nested(path, values.front()))) {
+        for (const char* fixed :
+             {"train.steps", "train.patience", "eval", "search", "data.valid"}) {
+          require(!is_within(leaf, fixed), "tune." + leaf, values.dump(),
+                  "cannot be chosen by the perplexity after tune.updates");
+        }
       }
     }
   }

@@ -282,7 +282,7 @@ class Tuning(ProgramTest):
         for tune, names in (({"train.learning_rate": [0.1]}, ["tune.updates: null"]),
                             ({"train.rate": [0.1], "updates": 5}, ["tune", "train.rate"]),
                             ({"model.d_ff": [64, 256], "updates": 5}, ["row wide sets model.d_ff itself"]),
-                            ({"train.steps": [1, 2], "updates": 5}, ["tune.train.steps: [1,2]: has no effect"]),
+                            ({"train.steps": [1, 2], "updates": 5}, ["tune.train.steps: [1,2]: cannot be chosen"]),
                             ({"train.learning_rate": 0.1, "updates": 5}, ["tune.train.learning_rate"])):
             self.write("mistake.json", {**tuned, "tune": tune})
             self.one_line("sweep", "mistake.json", code=2, names=names)

@@ -27,8 +27,9 @@ def minus(value, digits=2):
 
 
 def short(text, length):
-    begin = length // 3 if "=" in text else length - 1  # the end of a grid's row tells it from the others
-    return text if len(text) <= length else text[:begin].rstrip(" ,") + "…" + text[len(text) - length + 1 + begin:]
+    if len(text) > length and "=" in text:  # a row of a grid: its values
+        text = ", ".join(part.rpartition("=")[2] for part in re.split(r"\.(?=\w+=)", text))
+    return text if len(text) <= length else text[:length - 1].rstrip(" ,") + "…"
 
 
 def svg_of(figure, description, path=None):

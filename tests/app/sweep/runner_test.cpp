@@ -16,7 +16,7 @@ using testing::Sweeps;
 
 namespace {
 
-void check(const SweepPlan& plan) {
+void check(SweepPlan plan) {
   check_configs_unchanged(plan);
   check_texts_unchanged(plan);
 }
