@@ -64,7 +64,7 @@ BUDGETS = {
     "train": 4297,
     "eval": 6900,
     "report": 1849,
-    "app": 10299,
+    "app": 10300,
     "tests": 18000,
     "run": 200,
 }

@@ -56,8 +56,7 @@ void add_sweep_command(CLI::App& app, Context& context) {
       ->needs(dry_run);
   command
       ->add_flag("--rescore", options->rescore,
-                 "score finished runs again whose evaluators, their texts or the search have "
-                 "changed")
+                 "score finished runs again whose evaluators, texts or search have changed")
       ->excludes(dry_run);
   CLI::Option* slurm =
       command->add_flag("--slurm", options->slurm, "submit the runs as a Slurm job array");

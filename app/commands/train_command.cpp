@@ -35,8 +35,7 @@ void add_train_command(CLI::App& app, Context& context) {
   command->add_flag("--resume", options->resume, "resume from the newest checkpoint");
   command
       ->add_flag("--rescore", options->rescore,
-                 "with --resume: score a finished run again if its evaluators, their texts or the "
-                 "search have changed")
+                 "score a finished run again if its evaluators, texts or search have changed")
       ->needs("--resume");
   add_set(
       command, options->changes,

@@ -217,7 +217,7 @@ LoadedModel load_model(const fs::path& path, torch::Device device,
     experiment = read_resolved(write_resolved(experiment), directory.config().string(), settings);
   }
   const RunDirectory run = RunDirectory::of_checkpoint(directory.path());
-  if (fs::exists(run.change()) && read_run_file(run).value("commit", "") != version().commit) {
+  if (fs::exists(run.change()) && text_at(read_run_file(run), "commit") != version().commit) {
     std::cerr << run.change().string() << ": another program trained the model (" << version_line()
               << " runs here): its formulas may be others\n";
   }

@@ -224,8 +224,7 @@ std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment
     if (found == result->results.end() || found->second.text.empty()) continue;
     const std::string key = evaluation_key(config, now.data, hashes);
     if (key.empty() || key == found->second.text) continue;
-    const std::string text = config.text(now.data);
-    changed.push_back("evaluator " + config.name + " (" + text + ")");
+    changed.push_back("evaluator " + config.name + " (" + config.text(now.data) + ")");
   }
   return changed;
 }

@@ -120,6 +120,11 @@ std::optional<double> number_at(const Json& record, const char* key) {
   return found->get<double>();
 }
 
+std::string text_at(const Json& record, const char* key) {
+  const Json value = record.is_object() ? record.value(key, Json()) : Json();
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
 int64_t step_of(const Json& record) {
   constexpr double largest = 1e15;
   const double step = number_at(record, "step").value_or(0.0);

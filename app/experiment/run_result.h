@@ -58,6 +58,8 @@ std::optional<int64_t> recorded(const RunDirectory& run, const char* key,
 
 /// The number under `key` of a record; std::nullopt if missing or not finite (written as a string).
 std::optional<double> number_at(const Json& record, const char* key);
+/// The text under `key` of a record; "" if missing or of another type.
+std::string text_at(const Json& record, const char* key);
 /// The step of a record of metrics.jsonl; 0 if it has none that training can reach.
 int64_t step_of(const Json& record);
 

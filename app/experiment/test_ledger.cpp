@@ -50,7 +50,7 @@ void count_scoring(const EvaluatorConfig& config, const DataConfig& data,
   const Json line = {{"text", text_key},
                      {"evaluator", config.name},
                      {"run", fs::weakly_canonical(run.path()).string()},
-                     {"started", facts.value("started", "")},  // tells runs of one directory apart
+                     {"started", text_at(facts, "started")},  // tells runs of one directory apart
                      {"step", step ? Json(*step) : Json()},
                      {"commit", version().commit}};
   std::ofstream out(ledger_of(set), std::ios::app);  // one write: processes may append at a time

@@ -178,7 +178,7 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
   if (again && !training.finished()) {
     throw ConfigError(run.string() +
                       ": --rescore: early stopping (train.patience) depends on the "
-                      "former evaluator; use attn eval, or train on without it");
+                      "former evaluator; use attn eval");
   }
   if (training.finished()) {
     if (planned.result) require_rescored(run, planned.changed, again);

@@ -295,7 +295,7 @@ void TrainingRun::write_result_file(bool again) {
                                                   : RunEnd::steps;
   metrics_->sync();  // result.json ends the run: nobody would score the average again
   attn::write_result(directory_, result);
-  update_config();  // of a run that is scored again only now: interrupted, it is as it was before
+  if (former) update_config();  // only now: interrupted, the run is as it was before
   if (diverged.empty()) return;
   throw std::runtime_error(directory_.path().string() + ": diverged: " + diverged +
                            ", that of a uniform guess " + std::to_string(vocabulary) + "; " +

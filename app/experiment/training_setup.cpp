@@ -195,9 +195,7 @@ void TrainingRun::load_data() {
   }
   if (!is_rank_zero()) return;
   for (const EvaluatorConfig& config : experiment_.eval) {
-    if (config.text(data) == experiment_.data.train) {
-      log("eval: " + config.name + ": scores the training text");
-    }
+    if (config.text(data) == experiment_.data.train) log(config.name + ": scores training text");
     evaluators_.push_back(
         make_evaluator(config, experiment_.search, experiment_.data, tokenizers_, cache()));
   }
@@ -294,7 +292,7 @@ void TrainingRun::write_run_info() {
         ": the learning rate only rises, up to train.steps=" + std::to_string(train.steps));
   }
   if (const Json before = read_run_file(directory_); step() > 0 && !before.empty()) {
-    const std::string commit = before.value("commit", "");
+    const std::string commit = text_at(before, "commit");
     if (commit == version().commit) return;
     return progress_->log("resumed by " + version_line() + "; started by commit " + commit);
   }

@@ -1,7 +1,6 @@
 // Global options of a command and its exit code, passed from main.cpp (global state is listed in
 // docs/explanation/architecture.md). The device, a command-line flag, since it depends on the
-// machine and not on the experiment; its memory; what run.json says of machine, program
-// and command.
+// machine and not on the experiment; its memory; machine, program and command in run.json.
 #pragma once
 
 #include <cstdint>

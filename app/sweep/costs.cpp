@@ -67,7 +67,7 @@ std::string differences(const PlannedRow& row) {
     if (value != values.end() && value->second.size() <= kMaxValueLength)
       text += "=" + value->second;
   }
-  return text.empty() ? "-" : text;
+  return text;
 }
 
 std::string params_text(const PlannedRow& row, int64_t vocabulary,
@@ -93,13 +93,14 @@ void print_rows(const SweepPlan& plan, const std::vector<std::optional<RowCost>>
     const auto& cost = costs[i];
     if (!row.selected) continue;
     const std::string& note = row.paper.params_note;
-    table.rows.push_back(
-        {row.name, params_text(row, plan.file.paper_vocabulary, cost),
-         row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "",
-         cost ? format("%.2g", cost->flops) : "?", cost ? duration_text(cost->seconds) : "?",
-         cost ? format("%.1f GB", cost->memory / 1e9) : "?",
-         (i > 0 && differences(row) == "-" ? "- (a repetition)" : differences(row)) +
-             (note.empty() ? "" : " (" + note + ")")});
+    std::string changed = differences(row);
+    if (changed.empty()) changed = i == 0 ? "-" : "- (a repetition)";
+    table.rows.push_back({row.name, params_text(row, plan.file.paper_vocabulary, cost),
+                          row.paper.params_m > 0 ? format("%.0f", row.paper.params_m) : "",
+                          cost ? format("%.2g", cost->flops) : "?",
+                          cost ? duration_text(cost->seconds) : "?",
+                          cost ? format("%.1f GB", cost->memory / 1e9) : "?",
+                          changed + (note.empty() ? "" : " (" + note + ")")});
   }
   std::cout << to_markdown(table) << "\n";
 }

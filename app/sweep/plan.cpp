@@ -38,7 +38,7 @@ Experiment resolve_row(const SweepRequest& request, const SweepFile& file, const
 }
 
 // Throws ConfigError if --set would give all rows of a grid, which are named by its values, one
-// value, or if a value of "tune" would replace that of --set or of a row.
+// value, or would be replaced by a value of "tune".
 void require_rows_kept(const SweepRequest& request, const SweepFile& file,
                        const std::vector<ExpandedRow>& rows) {
   for (const Assignment& assignment : request.assignments) {
@@ -53,28 +53,32 @@ void require_rows_kept(const SweepRequest& request, const SweepFile& file,
     require_other(file.tune, "\"tune\"");
     for (const ExpandedRow& row : rows) require_other(row.row.grid, "row " + row.row.name);
   }
-  for (const auto& [path, values] : file.tune.items()) {
-    const std::string tuned = Assignment(path + "=").path;
-    for (const ExpandedRow& row : rows) {
-      Json own = row.row.set;
-      std::vector<fs::path> files(row.row.patch.begin(), row.row.patch.end());
-      for (size_t i = 0; i < files.size() && files.size() < kMaxSweepRuns; ++i) {
-        const fs::path file_of = request.file.parent_path() / files[i];
-        if (!fs::is_regular_file(file_of)) continue;  // reported when the row is resolved
-        const Json patch = parse_json(read_file(file_of, kMaxConfigBytes), file_of.string());
-        const Json base = patch.is_object() ? patch.value("base", Json()) : Json();
-        for (const Json& one : base.is_array() ? base : Json::array({base})) {
-          if (one.is_string()) files.push_back(files[i].parent_path() / one.get<std::string>());
-        }
-        merge_patch(own, patch);
-      }
-      merge_patch(own, row.values);
-      for (const auto& [set, value] : values_by_path(own)) {
-        if (!is_within(set, tuned) && !is_within(tuned, set)) continue;
-        throw ConfigError(place_of(request, row) + " sets " + path +
-                          " itself; leave it out of \"tune\", or change the row");
-      }
-    }
+}
+
+// The paths of the options that a patch sets, with the files of its "base".
+void collect_options(const Json& patch, const fs::path& folder, std::vector<std::string>& paths) {
+  for (const auto& [path, value] : values_by_path(patch)) paths.push_back(path);
+  const Json base = patch.value("base", Json::array());
+  for (const Json& one : base.is_array() ? base : Json::array({base})) {
+    const fs::path file = folder / one.get<std::string>();
+    collect_options(parse_json(read_file(file, kMaxConfigBytes), file.string()), file.parent_path(),
+                    paths);
+  }
+}
+
+// Throws ConfigError if the row, which can be resolved, sets an option of "tune" itself.
+void require_not_tuned(const SweepRequest& request, const Json& tune, const ExpandedRow& row) {
+  std::vector<std::string> own;
+  for (const Json& patch : {Json{{"base", row.row.patch}}, row.row.set, row.values}) {
+    collect_options(patch, request.file.parent_path(), own);
+  }
+  for (const auto& [path, values] : tune.items()) {
+    const auto sets = [tuned = Assignment(path + "=").path](const std::string& one) {
+      return is_within(one, tuned) || is_within(tuned, one);
+    };
+    if (std::ranges::none_of(own, sets)) continue;
+    throw ConfigError(place_of(request, row) + " sets " + path +
+                      " itself; leave it out of \"tune\", or change the row");
   }
 }
 
@@ -232,6 +236,7 @@ SweepPlan plan_sweep(const SweepRequest& request) {
     planned.seeds = row.row.seeds > 0 ? row.row.seeds : plan.file.seeds;
     planned.paper = row.row.paper;
     planned.experiment = resolve_row(request, plan.file, row);
+    if (!plan.file.tune.empty()) require_not_tuned(request, plan.file.tune, row);
     set_program(planned, row.row, request.file.parent_path());
   }
   plan.metrics =

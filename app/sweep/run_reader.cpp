@@ -25,15 +25,11 @@ int64_t last_step(const fs::path& run, int64_t logged) {
 
 // What run.json says of the run: its vocabulary, program and machine.
 void read_facts(const Json& facts, RunRecord& record) {
-  const auto text = [](const Json& of, const char* key) {
-    const Json value = of.is_object() ? of.value(key, Json()) : Json();
-    return value.is_string() ? value.get<std::string>() : "";
-  };
   const Json texts = facts.value("texts", Json::object());
-  record.target_vocabulary = text(texts, "target_model");
+  record.target_vocabulary = text_at(texts, "target_model");
   // Without a vocabulary of its own the target has the source's.
-  if (record.target_vocabulary.empty()) record.target_vocabulary = text(texts, "source_model");
-  record.commit = printable(text(facts, "commit"));
+  if (record.target_vocabulary.empty()) record.target_vocabulary = text_at(texts, "source_model");
+  record.commit = printable(text_at(facts, "commit"));
   for (const char* key :
        {"version", "commit", "libtorch", "data_key", "pairs", "processor", "instructions",
         kPrecision, "threads", "memory", "device", "gpu", "started"}) {

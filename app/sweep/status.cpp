@@ -110,8 +110,7 @@ void check_texts_unchanged(SweepPlan& plan) {
   throw DataError(plan.source +
                   ": data files have changed since these runs were trained or evaluated: " +
                   joined(texts, ", ") +
-                  "; restore the files, score the runs again if the texts are those of evaluators "
-                  "(--rescore), or delete them in " +
+                  "; restore the files, use --rescore for evaluators', or delete the runs in " +
                   plan.directory.string() + " and in the collection (--collect) to retrain them");
 }
 

@@ -99,9 +99,8 @@ void SweepFile::validate() const {
     validate_grid(grid, "tune");
     for (const auto& [path, values] : grid.items()) {
       for (const auto& [leaf, value] : values_by_path(nested(path, values.front()))) {
-        for (const char* fixed :
-             {"train.steps", "train.patience", "eval", "search", "data.valid"}) {
-          require(!is_within(leaf, fixed), "tune." + leaf, values.dump(),
+        for (const char* key : {"train.steps", "train.patience", "eval", "search", "data.valid"}) {
+          require(!is_within(leaf, key), "tune." + leaf, values.dump(),
                   "cannot be chosen by the perplexity after tune.updates");
         }
       }

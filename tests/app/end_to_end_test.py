@@ -249,6 +249,9 @@ class EndToEnd(ProgramTest):
         self.attn("train", "averaged", "--resume")
         self.one_line("train", "averaged", "--resume", "--set", "search.beam=3", code=2, names=["averaged", "search.beam", "--rescore"])
         self.assertEqual((self.path / "averaged/metrics.jsonl").read_text(), metrics)
+        translate = lambda *options: self.attn("translate", "whole", *options, stdin="a man\n").stdout  # the runtime changes nothing
+        self.assertEqual(translate("--set", "kernels=off"), translate())
+        self.assertEqual(translate("--set", "runtime.kernels=off", "search.beam=2"), translate("--beam", "2"))
 
     def test_a_run_resumed_with_fewer_steps_is_scored(self):
         self.attn("train", "small.json", "--run", "rescored", "--set", "train.steps=21", "eval.1.every=20")

@@ -315,8 +315,8 @@ class Sweeps(ProgramTest):
             shutil.copytree(run / "base/seed-3", run / "base" / copy)
         report = self.attn("report", "copied").stdout
         self.assertEqual([row for row in self.scores("copied") if row[2] == "1"], before)
-        for copy in ("seed-5", "seed-03"):
-            self.assertIn(f"base/{copy}: its config.json has seed 3, unlike its directory", report)
+        named = re.findall(r"base/(seed-\d+): its config.json has seed 3, unlike its directory", report)
+        self.assertLessEqual({"seed-5", "seed-03"}, set(named))
 
     def test_runs_that_diverged_leave_a_report(self):
         self.write("hot.json", {"base": "base.json", "set": {"train": {"steps": 6, "schedule": "constant"}}, "rows": [
@@ -409,8 +409,7 @@ class Sweeps(ProgramTest):
         shutil.copytree(self.path / "corpus", self.path / "again")
         sweep = lambda *more, **code: self.attn("sweep", "scored.json", "--run", "scored", "--collect", "scored-kept", *more, **code).stderr
         results = lambda folder: [json.loads((self.path / folder / row / "seed-3/result.json").read_text()) for row in ("base", "E")]
-        sweep()
-        before = results("scored")
+        before = sweep() and results("scored")
         others = ("--set", "eval=" + json.dumps([BASE["eval"][0], {"name": "again", "kind": "bleu", "data": "again/test", "search": {"beam": 1}}]))
         self.attn("average", "scored/E/seed-3", "--last", "1")  # by hand; the row's own is scored
         self.assertIn("score them again by other evaluators (--rescore)", sweep(*others, code=2))
@@ -423,7 +422,6 @@ class Sweeps(ProgramTest):
             own = json.loads(self.attn("eval", f"scored/{weights}", *others, "--json").stdout)["again"]["bleu"]
             self.assertAlmostEqual(new["results"]["again"]["values"]["bleu"], own, places=9)
         self.assertNotIn("scoring again", sweep(*others, "--rescore"))
-        # A text that changed in its place; not what was trained, nor how many checkpoints are averaged.
         self.write("again/test.de", "".join(reversed((self.path / "again/test.de").read_text().splitlines(True))))
         self.assertIn("data files have changed", sweep(*others, code=3))
         self.attn("train", "scored/base/seed-3", "--resume", "--rescore")
