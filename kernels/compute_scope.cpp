@@ -59,9 +59,7 @@ ComputeScope::ComputeScope(const Options& options)
   const bool tiles = bf16 && packed;
   TORCH_CHECK(!tiles || options.packed_weights != nullptr,
               "ComputeScope: bf16 tiles require packed_weights");
-  if (packed && options.packed_weights != nullptr) {
-    packed_weights_ = options.packed_weights;
-  }
+  if (packed) packed_weights_ = options.packed_weights;
   if (bf16 && kernels_ && !on_cpu_path(device_)) copied_weights_ = options.packed_weights;
   set_autocast(bf16 && !tiles, bf16 && !tiles ? at::kBFloat16 : outer_autocast_type_);
   innermost = this;

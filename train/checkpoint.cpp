@@ -88,6 +88,15 @@ void visit_state(State& state, Visit&& visit) {
   visit_evaluation(state, visit);
 }
 
+template <class State, class Visit>
+void visit_interval(State& state, Visit&& visit) {
+  visit("interval.loss", state.interval.loss);
+  visit("interval.nll", state.interval.nll);
+  visit("interval.tokens", state.interval.tokens);
+  visit("interval.began", state.interval.began);
+  visit("interval.updates", state.interval.updates);
+}
+
 // Adds a field to the metadata of a file, as the shortest exact text.
 auto field_writer(std::map<std::string, std::string>& metadata) {
   return [&metadata](const char* name, const auto& value) {
@@ -220,6 +229,7 @@ void save_training_state(const std::filesystem::path& path, Trainer& trainer,
   });
   std::map<std::string, std::string> metadata;
   visit_state(trainer.state, field_writer(metadata));
+  visit_interval(trainer.state, field_writer(metadata));
   tensors.write(path, metadata);
 }
 
@@ -241,6 +251,7 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
   });
   TrainState read;
   visit_state(read, field_reader(file, path));
+  if (file.metadata().contains("interval.loss")) visit_interval(read, field_reader(file, path));
   trainer.state = read;
 }
 

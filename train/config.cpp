@@ -1,5 +1,7 @@
 #include "train/config.h"
 
+#include <limits>
+
 #include "base/check.h"
 
 namespace attn {
@@ -14,7 +16,8 @@ void require_share(const char* name, double value) {
 void AdamOptions::validate() const {
   require_share("beta1", beta1);
   require_share("beta2", beta2);
-  require(epsilon > 0, "epsilon", epsilon, "must be positive");
+  require(epsilon >= std::numeric_limits<float>::min(), "epsilon", epsilon,
+          "must be at least 1.2e-38, the smallest normal float32");
   require(weight_decay >= 0, "weight_decay", weight_decay, "must be 0 or more");
 }
 

@@ -15,10 +15,11 @@ struct FastPathCheck {
   /// of the same kernels in fp32. Else losses and search alone.
   bool gradients = true;
   Precision precision = Precision::fp32;
+  Precision residual = Precision::fp32;  ///< of the residual stream, with precision bf16
   std::optional<cpu::SmoothedTargets> loss;  ///< of the run; else of TrainConfig's defaults
 };
 
-/// The largest differences found, relative to the bounds below.
+/// The largest differences found.
 struct FastPathDifference {
   double loss = 0.0;       ///< relative
   double gradients = 0.0;  ///< of the whole gradient, relative

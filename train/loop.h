@@ -52,10 +52,11 @@ enum class LoopEnd { finished, interrupted };
 /// `stepped`; `log` if due; `save` if due by steps or minutes, at the last step or at a stop; the
 /// evaluators that are due, at the last step all; unless there was a `save` before them, `save` at
 /// a new best or out of patience (train.patience); `mark_best` at a new best; `evaluated` if there
-/// was a `save` before them. At the end, `log` of the updates since the last one. So an evaluation
+/// was a `save` before them. At the end, also by NonFiniteLoss, `log` of the updates since the last
+/// one; at a stop they are kept in state.interval. So an evaluation
 /// that fails or is killed loses no update: its checkpoint has state.evaluation_pending, with which
-/// the loop begins by evaluating. A stop does not evaluate any more. Throws NonFiniteLoss and
-/// exceptions of the callbacks.
+/// the loop begins by evaluating. A stop does not evaluate any more. Throws what
+/// Trainer::step and the callbacks throw.
 LoopEnd train_loop(Trainer& trainer, const TrainConfig& config, const LoopCallbacks& callbacks);
 
 }  // namespace attn

@@ -49,7 +49,7 @@ class Optimizer {
     return false;
   }
   /// The flat tensors of its state, [own] each.
-  virtual std::vector<torch::Tensor> state() const { return state_; }
+  const std::vector<torch::Tensor>& state() const { return state_; }
   /// Visits the state by parameter: views of `whole`, the tensors of state() for all parameters,
   /// [P] each. Reading a checkpoint writes to them.
   virtual void visit_state(const std::vector<torch::Tensor>& whole, const VisitState& visit) const;

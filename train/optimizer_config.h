@@ -95,7 +95,7 @@ struct MuonOptions {
   }
   bool operator==(const MuonOptions&) const = default;
   void validate() const;
-  static constexpr int64_t kState = 3;  ///< its momentum, AdamW's moments for other parameters
+  static constexpr int64_t kState = 2;  ///< AdamW's moments; the momentum in place of the first
 };
 
 /// The chosen optimizer with its options.

@@ -96,22 +96,20 @@ double scale_of(MuonScale scale, const torch::Tensor& matrix) {
 
 // Muon (Jordan et al. 2024, "Muon: An optimizer for hidden layers in neural networks"): momentum
 // whose singular values are moved towards 1, for hidden matrices. AdamW updates the rest:
-// embeddings, the output projection, biases and gains.
-class Muon : public Optimizer {
+// embeddings, the output projection, biases and gains. The momentum of the former is where the
+// latter have their first moment.
+class Muon : public Adam {
  public:
   Muon(const MuonOptions& options, FlatParameters& parameters)
-      : Optimizer(parameters, whole_range(parameters), rate_groups(parameters, 1.0, 0.0),
-                  {"momentum"}),
-        options_(options),
-        rest_(options.rest, parameters, rate_groups(parameters, 0.0), whole_range(parameters)),
-        momentum_(Optimizer::state()[0]) {
+      : Adam(options.rest, parameters, rate_groups(parameters, 0.0), whole_range(parameters)),
+        options_(options) {
     for (const auto& slot : parameters.slots()) {
       if (slot.hidden_matrix) slots_.push_back(&slot);
     }
   }
 
   void update(double learning_rate, int64_t step) override {
-    rest_.update(learning_rate, step);
+    Adam::queue(learning_rate, step, {}, {});
     const auto count = static_cast<int64_t>(slots_.size());
     const int64_t grain =
         on_cpu_path(parameters_.values) ? 1 : count;  // a GPU's all on this thread
@@ -121,25 +119,24 @@ class Muon : public Optimizer {
       }
     });
   }
-
-  // The momentum, then AdamW's moments.
-  std::vector<torch::Tensor> state() const override {
-    std::vector<torch::Tensor> all = rest_.state();
-    all.insert(all.begin(), momentum_);
-    return all;
+  bool queue(double /*learning_rate*/, int64_t /*step*/, const torch::Tensor& /*divisor*/,
+             const torch::Tensor& /*skip*/) override {
+    return false;
   }
 
   void visit_state(const std::vector<torch::Tensor>& whole,
                    const VisitState& visit) const override {
-    Optimizer::visit_state(whole, visit);
-    rest_.visit_state({whole.begin() + 1, whole.end()}, visit);
+    for (const auto* slot : slots_) {
+      visit("momentum." + slot->name, FlatParameters::view(whole.at(0), *slot));
+    }
+    Adam::visit_state(whole, visit);
   }
 
  private:
   void update_matrix(const FlatParameters::Slot& slot, double learning_rate) {
     const torch::NoGradGuard no_grad;
     torch::Tensor weight = FlatParameters::view(parameters_.values, slot);
-    torch::Tensor momentum = FlatParameters::view(momentum_, slot);
+    torch::Tensor momentum = FlatParameters::view(state()[0], slot);
     const torch::Tensor gradient = FlatParameters::view(parameters_.gradients, slot);
     momentum.lerp_(gradient, 1 - options_.momentum);
     const torch::Tensor ahead = torch::lerp(gradient, momentum, options_.momentum);  // Nesterov
@@ -148,8 +145,6 @@ class Muon : public Optimizer {
   }
 
   MuonOptions options_;
-  Adam rest_;
-  torch::Tensor momentum_;                          // [P]; unused parts stay untouched pages
   std::vector<const FlatParameters::Slot*> slots_;  // of the hidden matrices
 };
 

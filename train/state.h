@@ -7,6 +7,13 @@
 
 namespace attn {
 
+/// Sums over the updates since the last log line.
+struct IntervalSums {
+  double loss = 0.0, nll = 0.0, tokens = 0.0;  ///< over target tokens
+  double began = 0.0;                          ///< training time before it, in seconds
+  int64_t updates = 0;
+};
+
 /// The state needed to resume exactly, besides weights and optimizer. There is no RNG state: random
 /// numbers are a pure function of the seed, the step and the index of the batch.
 struct TrainState {
@@ -14,6 +21,7 @@ struct TrainState {
   StreamPosition stream;
   int64_t target_tokens = 0;   ///< target tokens so far, EOS included
   double seconds = 0.0;        ///< training time so far
+  IntervalSums interval;
   double best = 0.0;           ///< best validation value so far
   int64_t best_step = 0;       ///< 0: none yet
   int64_t without_better = 0;  ///< validations since then

@@ -25,7 +25,10 @@ class Throughput {
  public:
   /// Starts the clock. `begun` is the state at the start, `last_step` the last step of the run.
   Throughput(const TrainState& begun, int64_t last_step)
-      : first_step_(begun.step), last_step_(last_step), earlier_(begun.seconds) {
+      : first_step_(begun.step),
+        last_step_(last_step),
+        earlier_(begun.seconds),
+        sums_(begun.interval) {
     latest_.step = begun.step;
   }
 
@@ -40,7 +43,7 @@ class Throughput {
   /// The steps since the last take_interval().
   TrainingInterval interval() const {
     const double here = seconds_here();
-    const double elapsed = std::max(here - sums_.began, 1e-9);
+    const double elapsed = std::max(earlier_ + here - sums_.began, 1e-9);
     const double tokens = std::max(sums_.tokens, 1.0);
     const double per_step =
         here / static_cast<double>(std::max<int64_t>(latest_.step - first_step_, 1));
@@ -56,9 +59,10 @@ class Throughput {
   }
   TrainingInterval take_interval() {
     const TrainingInterval taken = interval();
-    sums_ = {.began = seconds_here()};
+    sums_ = {.began = taken.seconds};
     return taken;
   }
+  const IntervalSums& sums() const { return sums_; }
   /// Excludes time outside of training (evaluation, checkpoints).
   void exclude(double seconds) { excluded_ += seconds; }
   /// Training time so far, including that of `begun`.
@@ -66,10 +70,6 @@ class Throughput {
 
  private:
   using Clock = std::chrono::steady_clock;
-  struct Sums {
-    double loss = 0.0, nll = 0.0, tokens = 0.0, began = 0.0;
-    int64_t updates = 0;
-  };
   double seconds_here() const {
     return std::chrono::duration<double>(Clock::now() - start_).count() - excluded_;
   }
@@ -79,7 +79,7 @@ class Throughput {
   double earlier_;
   Clock::time_point start_ = Clock::now();
   double excluded_ = 0.0;
-  Sums sums_;
+  IntervalSums sums_;
   StepReport latest_;
 };
 

@@ -37,6 +37,7 @@ uint64_t dropout_seed(uint64_t seed, int64_t step, int64_t batch);
 /// The tensors of the optimizer's state (Optimizer::state) for all parameters, [P] each.
 using OptimizerState = std::vector<torch::Tensor>;
 
+/// With several processes, step, collect_state and distribute throw CommunicationError.
 class Trainer {
  public:
   /// The model, the stream and the communicator must outlive the trainer. On a GPU the stream is an

@@ -204,9 +204,8 @@ std::map<std::string, std::string> values_by_path(const Json& config) {
   return out;
 }
 
-std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment& now,
-                                       TextHashes& hashes) {
-  std::vector<std::string> changed;
+ChangedTexts changed_texts(const RunDirectory& run, const Experiment& now, TextHashes& hashes) {
+  ChangedTexts changed;
   if (!run.has_trained()) return changed;
   if (const Json before = read_run_file(run).value("texts", Json()); before.is_object()) {
     const std::map<std::string, std::string> names = {{"train", now.data.train},
@@ -214,7 +213,7 @@ std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment
                                                       {"target_model", now.data.target_model}};
     for (const auto& [what, key] : training_keys(now.data, hashes)) {
       if (!before.contains(what) || before.at(what) == Json(key)) continue;
-      changed.push_back(std::string("data.").append(what).append(" (") + names.at(what) + ")");
+      changed.trained.push_back(std::string("data.").append(what).append(" (") + names.at(what) + ")");
     }
   }
   const auto result = finished_result(run, now.train);
@@ -224,7 +223,7 @@ std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment
     if (found == result->results.end() || found->second.text.empty()) continue;
     const std::string key = evaluation_key(config, now.data, hashes);
     if (key.empty() || key == found->second.text) continue;
-    changed.push_back("evaluator " + config.name + " (" + config.text(now.data) + ")");
+    changed.scored.push_back("evaluator " + config.name + " (" + config.text(now.data) + ")");
   }
   return changed;
 }

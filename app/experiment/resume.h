@@ -67,10 +67,14 @@ std::map<std::string, std::string> values_by_path(const Json& config);
 /// " (80 instead of 60)": the values of one of the paths as JSON; empty if a config lacks it.
 std::string difference_text(const std::string& path, const Json& before, const Json& after);
 
-/// The texts that have changed since a trained run read them, as "data.train (corpus/train)". For a
-/// run that is finished according to `now`, evaluators' texts are checked, too.
-std::vector<std::string> changed_texts(const RunDirectory& run, const Experiment& now,
-                                       TextHashes& hashes);
+struct ChangedTexts {
+  std::vector<std::string> trained;  // "data.train (corpus/train)"
+  std::vector<std::string> scored;   // "evaluator valid (corpus/valid)"
+};
+
+/// The texts that have changed since a trained run read them; those of evaluators if the run is
+/// finished according to `now`.
+ChangedTexts changed_texts(const RunDirectory& run, const Experiment& now, TextHashes& hashes);
 
 /// The newest checkpoint whose files are whole and have their checksums; std::nullopt before the
 /// first. Throws DataError if none of the checkpoints is valid, or if a run with a result has none.

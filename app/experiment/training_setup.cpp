@@ -154,6 +154,7 @@ void TrainingRun::make_trainer() {
   check_and_report(*model_, experiment_.model,
                    {.gradients = true,
                     .precision = effective_precision(experiment_.train.precision, context_.device),
+                    .residual = experiment_.train.residual_precision,
                     .loss = smoothed_targets(experiment_.train, model_->sizes().target,
                                              corpus_->vocabularies().never_target())},
                    log);

@@ -98,13 +98,15 @@ void check_texts_unchanged(SweepPlan& plan) {
   std::vector<std::string> texts;
   TextHashes hashes(plan.directory / kTextHashes);
   for (PlannedRun& run : plan.runs) {
-    auto changed = changed_texts(run.directory, run.experiment, hashes);
-    const auto scored = [](const std::string& one) { return one.starts_with("evaluator "); };
-    if (can_be_scored(plan, run) && std::erase_if(changed, scored) > 0) {
+    const ChangedTexts changed = changed_texts(run.directory, run.experiment, hashes);
+    add(texts, run.name, changed.trained);
+    if (changed.scored.empty()) continue;
+    if (!can_be_scored(plan, run)) {
+      add(texts, run.name, changed.scored);
+    } else {
       run.rescore = true;
       run.finished = false;
     }
-    add(texts, run.name, changed);
   }
   if (texts.empty()) return;
   throw DataError(plan.source +

@@ -1,5 +1,4 @@
 // tiles.h in plain C++: the reference for the other implementations, and the fallback in tests.
-#include <cmath>
 #include <cstring>
 
 #include "kernels/cpu/tiles.h"
@@ -73,8 +72,7 @@ void narrow(const float* y, int64_t y_stride, int64_t rows, int64_t columns, uin
             int64_t out_stride) {
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) {
-      const float value = y[r * y_stride + c];
-      out[r * out_stride + c] = to_bf16(value);
+      out[r * out_stride + c] = to_bf16(y[r * y_stride + c]);
     }
   }
 }

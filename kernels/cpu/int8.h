@@ -58,8 +58,8 @@ struct Int8Kernels {
 /// The kernels that this processor supports, fastest first, plain C++ last; null beyond the last.
 const Int8Kernels* supported_int8(int64_t index);
 
-/// The fastest of them that ATTN_ISA (instructions.h) allows; null if that is plain C++, unless
-/// ATTN_ISA selects it.
+/// The fastest of them that ATTN_ISA (instructions.h) allows; null if float32 products are as fast:
+/// with AVX-512 without VNNI, and for plain C++ unless ATTN_ISA selects it.
 const Int8Kernels* int8_kernels();
 
 }  // namespace attn::cpu

@@ -32,6 +32,7 @@ std::optional<std::string> kept(const fs::path& path) {
 std::string key_of(const Nvrtc& nvrtc, const SourceText& source, const std::string& architecture) {
   const auto [major, minor] = nvrtc.version();
   std::string all = architecture + " " + std::to_string(major) + "." + std::to_string(minor) + "\n";
+  for (const char* option : kNvrtcOptions) all += std::string(option) + "\n";
   for (const SourceText& header : sources()) {
     if (header.is_header()) all += header.text;
   }

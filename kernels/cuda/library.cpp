@@ -6,7 +6,7 @@ namespace attn::cuda {
 
 Library::Library(const std::string& name)
     : name_(name), handle_(::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-  if (handle_ == nullptr) throw CudaError("cannot load " + name);
+  if (handle_ == nullptr) throw CudaError("cannot load " + name + ": " + ::dlerror());
 }
 
 void* Library::symbol(const char* name) const {

@@ -98,8 +98,9 @@ Compiled Nvrtc::compile(const SourceText& source, const std::string& architectur
                 names.data()),
         "nvrtcCreateProgram");
   const std::string target = "-arch=" + architecture;
-  const char* const options[] = {target.c_str(), "-std=c++17", "--ptxas-options=-v"};
-  const int result = compile_(program, static_cast<int>(std::size(options)), options);
+  std::vector<const char*> options(kNvrtcOptions.begin(), kNvrtcOptions.end());
+  options.push_back(target.c_str());
+  const int result = compile_(program, static_cast<int>(options.size()), options.data());
   const auto text_of = [&](auto size_of, auto copy) {
     size_t size = 0;
     std::string text;

@@ -2,6 +2,7 @@
 // library along.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -10,6 +11,9 @@
 #include "kernels/cuda/sources.h"
 
 namespace attn::cuda {
+
+/// Beside the architecture.
+inline constexpr std::array kNvrtcOptions = {"-std=c++17", "--ptxas-options=-v"};
 
 struct Compiled {
   std::string cubin;

@@ -10,7 +10,7 @@
 
 namespace attn {
 
-/// Whether the CPU kernels support the tensor: float32, on a CPU, dense.
+/// Whether the CPU kernels support the tensor, if it is contiguous: float32, on the CPU's path.
 bool runs_on_cpu_kernels(const torch::Tensor& tensor);
 
 /// Inverted dropout with probability `p`; x itself for p = 0. Float32 kernel on a CPU, with

@@ -33,17 +33,17 @@ class GpuEmbedding : public torch::autograd::Function<GpuEmbedding> {
                                                   .width = static_cast<int32_t>(from.size(1)),
                                                   .scale = static_cast<float>(scale),
                                                   .dropout = dropout.key});
-    save_parameter(*context, weight);
     context->saved_data["embedding_scale"] = scale;
-    context->save_for_backward({tokens});
+    context->save_for_backward({tokens, weight});
     gpu::save_dropout(*context, dropout);
     return output;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const torch::Tensor tokens = context->get_saved_variables()[0];
+    const variable_list saved = context->get_saved_variables();
+    const torch::Tensor& tokens = saved[0];
     const torch::Tensor d_output = gpu::dense(gradients[0]);
-    const GradientTarget target(saved_parameter(*context));
+    const GradientTarget target(saved[1]);  // the parameter itself, with its .grad
     const auto [sorted, rows_of] = tokens.sort(/*stable=*/std::optional<bool>(true), /*dim=*/0);
     const int64_t width = d_output.size(1);
     const torch::Tensor partial =

@@ -19,24 +19,6 @@ struct GradientTarget {
   torch::Tensor to_return;  ///< undefined if `into` is .grad
 };
 
-struct SavedParameter : torch::CustomClassHolder {
-  torch::Tensor parameter;
-};
-
-/// Keeps a parameter for backward, which needs the tensor itself for its gradient: a saved variable
-/// is another one.
-inline void save_parameter(torch::autograd::AutogradContext& context,
-                           const torch::Tensor& parameter) {
-  auto holder = c10::make_intrusive<SavedParameter>();
-  holder->parameter = parameter;
-  context.saved_data["parameter"] = c10::IValue::make_capsule(std::move(holder));
-}
-
-inline torch::Tensor saved_parameter(torch::autograd::AutogradContext& context) {
-  const auto holder = context.saved_data["parameter"].toCapsule();
-  return static_cast<const SavedParameter&>(*holder).parameter;
-}
-
 /// sum += a b in float32, whether a and b are float32 or bf16: their products are not rounded to
 /// bf16 before they are added, which also saves a temporary tensor and two kernels on a GPU.
 inline void add_product(torch::Tensor& sum, const torch::Tensor& a, const torch::Tensor& b) {

@@ -16,8 +16,8 @@ namespace attn {
 
 /// x_NI Wᵀ + b, [N, outputs] (float32; bf16 under autocast): torch::linear, or the product of
 /// packed weights in a ComputeScope that has them (then x may be bf16 if its precision is). The
-/// latter accumulates into W.grad and b.grad in backward(), so torch::autograd::grad does not
-/// return them.
+/// latter, and joint_linear on a GPU, accumulate into W.grad and b.grad in backward(), so
+/// torch::autograd::grad does not return them.
 torch::Tensor linear(const torch::Tensor& x_NI, const LinearWeights& layer);
 /// Up to three linear layers of the same rows, which are packed once if they need to be. Training
 /// on a GPU uses joint_linear.

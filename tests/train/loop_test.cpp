@@ -254,7 +254,7 @@ class KilledRun {
       if (actions++ == kill) throw Killed();
     };
     run.callbacks.log = [&](const TrainingInterval& interval) {
-      act([&] { log.push_back({interval.step, false, 0.0}); });
+      act([&] { log.push_back({interval.step, false, interval.loss}); });
     };
     run.callbacks.save = [&] {
       act([&] {
