@@ -236,6 +236,15 @@ Destination destination_of(const fs::path& path) {
   return {.path = target};
 }
 
+// Of a file, not a link, which a NewFile replaces.
+bool same_content(const fs::path& made, const fs::path& there) {
+  std::error_code error;
+  if (!fs::is_regular_file(fs::symlink_status(there, error))) return false;
+  const auto size = fs::file_size(made, error);
+  return !error && size > 0 && size == fs::file_size(there, error) &&
+         std::ranges::equal(MappedFile(made).bytes(), MappedFile(there).bytes());
+}
+
 NewFile::NewFile(fs::path path) : path_(std::move(path)), temporary_(make_temporary_file(path_)) {
   errno = 0;
   stream_.open(temporary_, std::ios::binary | std::ios::trunc);
@@ -258,6 +267,7 @@ void NewFile::commit() {
   check();
   stream_.close();  // some file systems report a failed write only here
   check();
+  if (same_content(temporary_, path_)) return;
   sync_file(temporary_, path_);
   commit_file(temporary_, path_);
 }

@@ -74,8 +74,9 @@ class NewFile {
   std::ostream& stream() { return stream_; }
   /// Throws DataError with the system's error message if a write has failed.
   void check();
-  /// Syncs and renames the file. Throws DataError with the system's error message if a write has
-  /// failed.
+  /// Syncs and renames the file, unless one of this name has the same content, which others may be
+  /// reading on a network file system. Throws DataError with the system's error message if a write
+  /// has failed.
   void commit();
 
  private:

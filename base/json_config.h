@@ -24,7 +24,6 @@
 // true` all options begin with their defaults.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -5,7 +5,6 @@
 #include <bit>
 #include <set>
 #include <stdexcept>
-#include <utility>
 
 #include "base/check.h"
 #include "base/hash.h"

@@ -21,7 +21,7 @@ void require_file_to_read(const std::string& field, const std::string& path) {
 
 // A text: also not empty, which would otherwise be noticed only after the tokenizer is trained.
 void require_file(const std::string& field, const std::string& path) {
-  if (!std::filesystem::exists(path)) {
+  if (std::error_code failure; !std::filesystem::exists(path, failure) && !failure) {
     constexpr std::string_view folder = "corpora/";  // of data/fetch
     const size_t begin = folder.size(), end = path.find('/', begin);
     const bool named = path.starts_with(folder) && end != std::string::npos;
@@ -72,6 +72,8 @@ void DataConfig::require_sources() const {
             "must be a word of at most 100 bytes");
   };
   require_word("data.tag", tag);
+  require(tag.empty() || (source != kTagsSuffix && target != kTagsSuffix), "data.tag",
+          "\"" + tag + "\"", "requires other languages than \"" + std::string(kTagsSuffix) + "\"");
   for (size_t i = 0; i < sources.size(); ++i) {
     const TextSource& one = sources[i];
     const std::string place = "data.sources[" + std::to_string(i) + "].";

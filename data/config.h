@@ -182,6 +182,9 @@ struct DataConfig {
   void require_sources() const;
 };
 
+/// File name suffix of the tags of a mixture's lines.
+inline constexpr const char* kTagsSuffix = "tags";
+
 /// The path of one side: `prefix` + "." + `language`.
 std::string text_path(const std::string& prefix, const std::string& language);
 

@@ -85,16 +85,20 @@ class TaggedReader {
   std::vector<TaggedPair> read_chunk() {
     std::vector<TaggedPair> texts;
     for (TaggedPair pair; texts.size() < chunk_pairs && pairs_.next(pair);) {
-      if (tags_ && !tags_->next(pair.tag)) {
-        throw DataError(tags_->path().string() + ": has fewer lines than the training text");
-      }
+      if (tags_ && !tags_->next(pair.tag)) fail();
       texts.push_back(std::move(pair));
     }
+    std::string further;
+    if (tags_ && texts.size() < chunk_pairs && tags_->next(further)) fail();
     return texts;
   }
   const PairReader& pairs() const { return pairs_; }
 
  private:
+  [[noreturn]] void fail() const {
+    throw DataError(tags_->path().string() + ": has not as many lines as the training text");
+  }
+
   PairReader pairs_;
   std::optional<LineReader> tags_;
 };

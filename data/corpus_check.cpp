@@ -1,15 +1,15 @@
 #include "data/corpus_check.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/utf8.h"
 
 namespace attn {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\v\f\r";
-
 bool is_blank(const std::string& line) {
-  return line.find_first_not_of(kBlanks) == std::string::npos;
+  return std::ranges::all_of(line, is_ascii_space);
 }
 
 /// Whether a line is invalid UTF-8. A truncated line may end inside a character.

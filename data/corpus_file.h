@@ -8,7 +8,6 @@
 #include <ostream>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "base/hash.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <system_error>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -115,7 +114,8 @@ void set_times(std::vector<MixturePart>& parts) {
     if (part.group == 0) {
       part.times = times;
     } else if (part.ratio > 0) {
-      part.times = std::max(1.0, times * part.ratio * first / sizes[part.group]);
+      const double wanted = times * part.ratio * first / sizes[part.group];
+      part.times = wanted < 1.0 + 1e-9 ? 1.0 : wanted;  // but for rounding
     }
   }
   check_size(parts);
@@ -160,10 +160,6 @@ DataConfig mixed_pairs(const DataConfig& data, const fs::path& cache, uint64_t s
   }
   DataConfig text = data;
   text.train = (cache / "mixture-").string() + to_hex(key.digest());
-  if (fs::exists(text_path(text.train, data.source)) &&
-      fs::exists(text_path(text.train, data.target))) {
-    return text;
-  }
   make_directories(cache);
   write_mixture(parts, hashes, data, text.train, seed, tagged);
   return text;

@@ -50,15 +50,12 @@ class CopyCounts {
   Random random_;
 };
 
-/// File name suffix of the tags of the mixture's lines.
-inline constexpr const char* kTagsSuffix = "tags";
-
 /// The file with the tags of the lines of a training text as returned by with_training_text (or
 /// mixed_pairs); empty if the text has none.
 std::filesystem::path tags_file(const DataConfig& text);
 
 /// Translation: writes data.train and data.sources as one text, with a file of tags if there are
-/// any, to the cache directory, unless an earlier call did, and returns the config with `train`
+/// any, to the cache directory, and returns the config with `train`
 /// changed to it; without data.sources returns the config. `repeated`: with the configured ratios,
 /// else every pair once and no tags. Throws DataError.
 DataConfig mixed_pairs(const DataConfig& data, const std::filesystem::path& cache, uint64_t seed,

@@ -206,7 +206,8 @@ std::vector<std::string> sampled_lines(std::span<const std::filesystem::path> te
     LineReader reader(path);
     for (std::string line; reader.next(line);) {
       const bool taken = random.uniform() * bytes < max_bytes;
-      if (!taken || !has_visible(line) || find_invalid_utf8(line)) continue;
+      if (!taken || reader.cut() || !has_visible(line) || find_invalid_utf8(line)) continue;
+      replace_all(line, "\u2585", " ");  // reserved: the library would leave out the whole line
       for (std::string& part : parts_of(with_spaces(line), line.size())) {
         lines.push_back(std::move(part));
       }

@@ -56,7 +56,7 @@ std::vector<fs::path> training_files(const DataConfig& data) {
 }  // namespace
 
 TextHashes::TextHashes(fs::path kept) : kept_(std::move(kept)) {
-  if (kept_.empty() || !fs::exists(kept_)) return;
+  if (kept_.empty()) return;
   try {
     const Json files = parse_json(read_file(kept_, kLargestFile), kept_.string());
     for (const auto& [path, entry] : files.items()) {

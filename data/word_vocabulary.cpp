@@ -257,6 +257,9 @@ std::string learn_word_vocabulary(std::span<const std::filesystem::path> texts, 
   });
   const auto room =
       std::min<int64_t>(std::ssize(words), size - std::ssize(special_tokens) - for_classes);
+  if (room < 0 || (room == 0 && !words.empty())) {
+    throw DataError("data.vocab_size: " + std::to_string(size) + ": leaves no room for words");
+  }
   const auto frequent = [&](const WordCount& one) { return one.second >= min_frequency; };
   const auto known =
       static_cast<size_t>(std::ranges::count_if(words | std::views::take(room), frequent));

@@ -47,8 +47,7 @@ class AttentionRecorder {
 std::vector<HeadId> all_heads(Seq2SeqModel& model);
 
 /// RAII: masks some heads of a model by setting the columns of W^O that read their outputs to 0.
-/// The other heads are not rescaled (Michel et al. 2019). Does not affect inference models that
-/// were created before.
+/// The other heads are not rescaled (Michel et al. 2019).
 class HeadMask {
  public:
   /// Throws std::out_of_range for a head that the model does not have, and like all_heads().

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "base/check.h"
 #include "kernels/libtorch.h"
 #include "kernels/precision.h"
 #include "model/config.h"
@@ -19,7 +18,7 @@
 
 namespace attn {
 
-/// Encoder output: rows [M, D] of all source sentences.
+/// Encoder output: rows [M, ·] of all source sentences, as the model's decode() reads them.
 struct Memory {
   torch::Tensor rows_MD;
   Segments segments;

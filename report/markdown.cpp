@@ -57,10 +57,11 @@ std::vector<std::string> legend(const SweepResults& results,
   if (!results.rows.empty()) {
     const RowRecord& first = results.rows.front();
     lines.push_back(
-        "Perplexity is per subword and without label smoothing. Weights that are scored: "
+        "Perplexity is per target token and without label smoothing. Weights that are scored: "
         "train.average_last " +
-        option_value(first, "train.average_last") + ", train.ema " +
-        option_value(first, "train.ema") + ", unless a row changes them.");
+        option_value(first, "train.average_last") + ", train.patience " +
+        option_value(first, "train.patience") + ", train.ema " + option_value(first, "train.ema") +
+        ", unless a row changes them.");
   }
   for (const MetricFacts& facts : kMetrics) {
     const std::string& signature = results.signatures[facts.metric];

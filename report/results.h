@@ -132,7 +132,7 @@ inline constexpr const char* kCheckpoint = "checkpoint";
 struct CurvePoint {
   int64_t step = 0;
   std::string evaluator;  ///< "valid", or kTrainingCurve
-  std::string weights;    ///< kCheckpoint or "average"
+  std::string weights;    ///< kCheckpoint, "average" or "best"
   std::string metric;     ///< "ppl"
   double value = 0.0;
 };

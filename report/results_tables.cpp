@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <functional>
 
 #include "base/format.h"
 #include "report/tables.h"

@@ -56,13 +56,13 @@ SUBFOLDERS = {
 # The most lines of C++ in a folder, and of the shell script. Files that a script writes do not count, nor do subfolders
 # with a budget of their own. A commit that removes lines lowers a budget; one that raises it says why.
 BUDGETS = {
-    "base": 2442,
-    "kernels": 7025,
-    "kernels/cuda": 1722,
-    "model": 6338,
-    "data": 6099,
-    "train": 4297,
-    "eval": 6900,
+    "base": 2450,
+    "kernels": 7022,
+    "kernels/cuda": 1726,
+    "model": 6348,
+    "data": 6086,
+    "train": 4286,
+    "eval": 6897,
     "report": 1849,
     "app": 10300,
     "tests": 18000,

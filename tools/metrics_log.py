@@ -26,7 +26,7 @@ def scalars(run):
             kind, step = record.pop("kind"), int(record.pop("step"))
         except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise SystemExit(f"{path}:{number}: not a record of a run's metrics ({error})") from None
-        prefix = {"train": "train", "eval": record.get("name"), "average": f"average/{record.get('name')}"}.get(kind, kind)
+        prefix = {"eval": record.get("name"), "average": f"average/{record.get('name')}", "best": f"best/{record.get('name')}"}.get(kind, kind)
         if kind == "train":
             seconds = float(record.pop("seconds", seconds))
         yield seconds, step, {f"{prefix}/{key}": float(value) for key, value in record.items()

@@ -55,11 +55,8 @@ def read_json(path):
 
 
 def final_scores(records):
-    """Those of the averaged weights where there are some, else of the last evaluation."""
-    scores = {}
-    for kind in ("eval", "average"):
-        scores.update({r["name"]: r for r in records if r["kind"] == kind})
-    return scores
+    """Those of the averaged or best weights where there are some, else of the last evaluation."""
+    return {r["name"]: r for r in records if r["kind"] in ("eval", "average", "best")}
 
 
 def place(table, path, name):

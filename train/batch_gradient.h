@@ -71,7 +71,7 @@ class BatchGradient {
   }
   /// Reduces the gradients of all replicas and processes into the parameters' gradients; with a
   /// sharded optimizer into those of this process's shard. Returns the sums since zero(), over all
-  /// processes. Synchronizes with a GPU and with other processes (throws CommunicationError). `meanwhile` is only called on a
+  /// processes. Synchronizes with a GPU and with other processes. `meanwhile` is only called on a
   /// GPU's path of a single process, to queue what the host need not wait for: it is given the
   /// square of the gradient norm and each batch's loss and -log p, float64 on the device.
   UpdateSums collect(const std::function<void(const torch::Tensor& sums)>& meanwhile = {});

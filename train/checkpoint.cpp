@@ -85,16 +85,11 @@ void visit_state(State& state, Visit&& visit) {
   visit("stream.batch", state.stream.batch);
   visit("target_tokens", state.target_tokens);
   visit("seconds", state.seconds);
-  visit_evaluation(state, visit);
-}
-
-template <class State, class Visit>
-void visit_interval(State& state, Visit&& visit) {
   visit("interval.loss", state.interval.loss);
   visit("interval.nll", state.interval.nll);
   visit("interval.tokens", state.interval.tokens);
   visit("interval.began", state.interval.began);
-  visit("interval.updates", state.interval.updates);
+  visit_evaluation(state, visit);
 }
 
 // Adds a field to the metadata of a file, as the shortest exact text.
@@ -108,9 +103,10 @@ auto field_writer(std::map<std::string, std::string>& metadata) {
 
 // Reads a field from the metadata of a file. Throws DataError.
 auto field_reader(const SafetensorsFile& file, const std::filesystem::path& path) {
-  return [&file, &path](const char* name, auto& value) {
-    const auto found = file.metadata().find(name);
-    const std::string text = found == file.metadata().end() ? "" : found->second;
+  return [&file, &path](const std::string& name, auto& value) {
+    const auto found = file.metadata().find(name), none = file.metadata().end();
+    if (found == none && name.starts_with("interval.")) return;  // of an earlier version
+    const std::string text = found == none ? "" : found->second;
     const auto parsed = parse_number<std::decay_t<decltype(value)>>(text);
     if (!parsed || (std::is_integral_v<std::decay_t<decltype(value)>> && *parsed < 0)) {
       throw DataError(path.string() + ": missing or invalid \"" + name + "\" in the metadata");
@@ -229,7 +225,6 @@ void save_training_state(const std::filesystem::path& path, Trainer& trainer,
   });
   std::map<std::string, std::string> metadata;
   visit_state(trainer.state, field_writer(metadata));
-  visit_interval(trainer.state, field_writer(metadata));
   tensors.write(path, metadata);
 }
 
@@ -251,7 +246,6 @@ void load_training_state(const std::filesystem::path& path, Trainer& trainer,
   });
   TrainState read;
   visit_state(read, field_reader(file, path));
-  if (file.metadata().contains("interval.loss")) visit_interval(read, field_reader(file, path));
   trainer.state = read;
 }
 

@@ -1,7 +1,5 @@
 #include "train/config.h"
 
-#include <limits>
-
 #include "base/check.h"
 
 namespace attn {
@@ -16,8 +14,7 @@ void require_share(const char* name, double value) {
 void AdamOptions::validate() const {
   require_share("beta1", beta1);
   require_share("beta2", beta2);
-  require(epsilon >= std::numeric_limits<float>::min(), "epsilon", epsilon,
-          "must be at least 1.2e-38, the smallest normal float32");
+  require(epsilon >= 1.2e-38, "epsilon", epsilon, "must be at least 1.2e-38 (float32)");
   require(weight_decay >= 0, "weight_decay", weight_decay, "must be 0 or more");
 }
 

@@ -117,7 +117,7 @@ struct TrainConfig {
           "data type of the Transformer's residual stream in training: of embeddings and of the "
           "rows after each sub-layer; bf16 requires precision=bf16");
     visit("patience", self.patience,
-          "early stopping after this many validations without improvement; 0: off");
+          "early stopping after so many validations without improvement, scoring the best; 0: off");
     visit("log_every", self.log_every, "steps between log lines");
     visit("checkpoint_every", self.checkpoint_every, "steps between checkpoints");
     visit("checkpoint_minutes", self.checkpoint_minutes,

@@ -242,10 +242,10 @@ FastPathDifference check_with(const Pairs& pairs, Seq2SeqModel& model, const Fas
                           [&] { return rounded_gradients(model, pairs, kFp32Rounding); });
     if (check.precision == Precision::bf16) {
       PackedWeights bf16(Precision::bf16);
-      const Computed coarse =
-          compute(model, pairs,
-                  {.precision = Precision::bf16, .residual = check.residual, .packed_weights = &bf16},
-                  true);
+      const Computed coarse = compute(
+          model, pairs,
+          {.precision = Precision::bf16, .residual = check.residual, .packed_weights = &bf16},
+          true);
       compare_gradients(model, fast.gradients, coarse.gradients,
                         {kBf16Whole, kBf16Parameter, kBf16Floor, "the same kernels' in fp32"},
                         [&] { return rounded_gradients(model, pairs, kBf16Rounding); });

@@ -15,7 +15,7 @@ struct FastPathCheck {
   /// of the same kernels in fp32. Else losses and search alone.
   bool gradients = true;
   Precision precision = Precision::fp32;
-  Precision residual = Precision::fp32;  ///< of the residual stream, with precision bf16
+  Precision residual = Precision::fp32;      ///< of the residual stream, with precision bf16
   std::optional<cpu::SmoothedTargets> loss;  ///< of the run; else of TrainConfig's defaults
 };
 

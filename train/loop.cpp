@@ -17,14 +17,19 @@ class Loop {
       : trainer_(trainer),
         config_(config),
         callbacks_(callbacks),
-        first_step_(trainer.state.step),
         throughput_(trainer.state, config.steps),
         saved_seconds_(trainer.state.seconds) {}
 
   LoopEnd run() {
     if (state().evaluation_pending != 0 && !evaluate(/*saved=*/true)) return LoopEnd::interrupted;
     while (!finished()) {
-      update();
+      throughput_.add(trainer_.step());
+      state().seconds = throughput_.seconds();
+      callbacks_.stepped(throughput_);
+      if (is_last() || state().step % config_.log_every == 0) {
+        callbacks_.log(throughput_.take_interval());
+      }
+      state().interval = throughput_.sums();
       const int64_t asked = callbacks_.agree((callbacks_.stop_requested() ? kStop : 0) |
                                              (checkpoint_due() ? kSave : 0));
       const bool pending = std::ranges::any_of(
@@ -36,7 +41,6 @@ class Loop {
       if ((asked & kStop) != 0 && !complete) return LoopEnd::interrupted;
       if (pending && !evaluate(saved)) return LoopEnd::interrupted;
     }
-    if (state().step > first_step_) log_open_interval();
     return LoopEnd::finished;
   }
 
@@ -49,23 +53,6 @@ class Loop {
     return evaluation.every > 0 && state().step % evaluation.every == 0;
   }
   bool is_due(const LoopEvaluation& evaluation) { return is_last() || is_scheduled(evaluation); }
-
-  void update() {
-    try {
-      throughput_.add(trainer_.step());
-    } catch (const NonFiniteLoss&) {
-      log_open_interval();
-      throw;
-    }
-    state().seconds = throughput_.seconds();
-    callbacks_.stepped(throughput_);
-    if (is_last() || state().step % config_.log_every == 0) log_open_interval();
-    state().interval = throughput_.sums();
-  }
-
-  void log_open_interval() {
-    if (throughput_.sums().updates > 0) callbacks_.log(throughput_.take_interval());
-  }
 
   // `saved`: there is a checkpoint of this step. Returns false if a stop signal came first; then
   // all evaluations of the step are pending.
@@ -124,7 +111,6 @@ class Loop {
   Trainer& trainer_;
   const TrainConfig& config_;
   const LoopCallbacks& callbacks_;
-  int64_t first_step_;
   Throughput throughput_;
   double saved_seconds_;  // training time at the last checkpoint
 };

@@ -33,13 +33,14 @@ struct LoopEvaluation {
 
 /// Actions of the loop. The time of run() and save() does not count as training time.
 struct LoopCallbacks {
-  std::function<void(const Throughput&)> stepped;    ///< after each update
-  std::function<void(const TrainingInterval&)> log;  ///< every train.log_every steps and at the end
-  std::vector<LoopEvaluation> evaluations;           ///< in order of execution
-  std::function<void()> save;            ///< writes a checkpoint; state.seconds is current
-  std::function<void()> mark_best;       ///< marks the checkpoint of this step
-  std::function<void()> evaluated;       ///< adds the results to the checkpoint of this step
-  std::function<bool()> stop_requested;  ///< called once per step
+  std::function<void(const Throughput&)> stepped;  ///< after each update
+  std::function<void(const TrainingInterval&)>
+      log;                                  ///< every train.log_every steps and at the last
+  std::vector<LoopEvaluation> evaluations;  ///< in order of execution
+  std::function<void()> save;               ///< writes a checkpoint; state.seconds is current
+  std::function<void()> mark_best;          ///< marks the checkpoint of this step
+  std::function<void()> evaluated;          ///< adds the results to the checkpoint of this step
+  std::function<bool()> stop_requested;     ///< called once per step
   /// Called once per step with this process's requests as bit flags; returns those of all processes
   /// combined, so that all of them save and stop after the same step.
   std::function<int64_t(int64_t)> agree = [](int64_t asked) { return asked; };
@@ -52,11 +53,9 @@ enum class LoopEnd { finished, interrupted };
 /// `stepped`; `log` if due; `save` if due by steps or minutes, at the last step or at a stop; the
 /// evaluators that are due, at the last step all; unless there was a `save` before them, `save` at
 /// a new best or out of patience (train.patience); `mark_best` at a new best; `evaluated` if there
-/// was a `save` before them. At the end, also by NonFiniteLoss, `log` of the updates since the last
-/// one; at a stop they are kept in state.interval. So an evaluation
-/// that fails or is killed loses no update: its checkpoint has state.evaluation_pending, with which
-/// the loop begins by evaluating. A stop does not evaluate any more. Throws what
-/// Trainer::step and the callbacks throw.
+/// was a `save` before them. So an evaluation that fails or is killed loses no update: its
+/// checkpoint has state.evaluation_pending, with which the loop begins by evaluating. A stop does
+/// not evaluate any more. Throws what Trainer::step and the callbacks throw.
 LoopEnd train_loop(Trainer& trainer, const TrainConfig& config, const LoopCallbacks& callbacks);
 
 }  // namespace attn

@@ -1,13 +1,12 @@
 #include "train/optimizer.h"
 
-#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cfenv>
 #include <utility>
 
 #include "kernels/compute_scope.h"
+#include "kernels/ops/flush_subnormals.h"
 
 namespace attn {
 namespace {
@@ -15,21 +14,6 @@ namespace {
 // Floats per cache line. LibTorch's fused kernels split their work there, so splitting here does
 // not change results.
 constexpr int64_t kLine = 16;
-
-// RAII guard: this thread flushes subnormals to 0.
-class FlushSubnormals {
- public:
-  FlushSubnormals() {
-    std::fegetenv(&outer_);
-    at::globalContext().setFlushDenormal(true);
-  }
-  ~FlushSubnormals() { std::fesetenv(&outer_); }
-  FlushSubnormals(const FlushSubnormals&) = delete;
-  FlushSubnormals& operator=(const FlushSubnormals&) = delete;
-
- private:
-  std::fenv_t outer_{};
-};
 
 }  // namespace
 

@@ -9,9 +9,7 @@ namespace attn {
 
 /// Sums over the updates since the last log line.
 struct IntervalSums {
-  double loss = 0.0, nll = 0.0, tokens = 0.0;  ///< over target tokens
-  double began = 0.0;                          ///< training time before it, in seconds
-  int64_t updates = 0;
+  double loss = 0.0, nll = 0.0, tokens = 0.0, began = 0.0;  ///< began: training time before it
 };
 
 /// The state needed to resume exactly, besides weights and optimizer. There is no RNG state: random
@@ -19,8 +17,8 @@ struct IntervalSums {
 struct TrainState {
   int64_t step = 0;  ///< number of updates
   StreamPosition stream;
-  int64_t target_tokens = 0;   ///< target tokens so far, EOS included
-  double seconds = 0.0;        ///< training time so far
+  int64_t target_tokens = 0;  ///< target tokens so far, EOS included
+  double seconds = 0.0;       ///< training time so far
   IntervalSums interval;
   double best = 0.0;           ///< best validation value so far
   int64_t best_step = 0;       ///< 0: none yet

@@ -18,18 +18,16 @@ struct TrainingInterval {
   double tokens_per_second = 0.0;                   ///< target tokens
   double seconds = 0.0;       ///< training time so far, including earlier processes
   double seconds_left = 0.0;  ///< until the last step
-  int64_t updates = 0;        ///< in the interval
+  int64_t updates = 0;        ///< in the interval, by this process
 };
 
 class Throughput {
  public:
   /// Starts the clock. `begun` is the state at the start, `last_step` the last step of the run.
   Throughput(const TrainState& begun, int64_t last_step)
-      : first_step_(begun.step),
-        last_step_(last_step),
-        earlier_(begun.seconds),
-        sums_(begun.interval) {
+      : begun_(begun), last_step_(last_step), sums_(begun.interval) {
     latest_.step = begun.step;
+    if (sums_.tokens == 0) sums_.began = begun.seconds;
   }
 
   void add(const StepReport& report) {
@@ -37,49 +35,47 @@ class Throughput {
     sums_.loss += report.loss * tokens;
     sums_.nll += report.nll * tokens;
     sums_.tokens += tokens;
-    ++sums_.updates;
+    ++updates_;
     latest_ = report;
   }
   /// The steps since the last take_interval().
   TrainingInterval interval() const {
-    const double here = seconds_here();
-    const double elapsed = std::max(earlier_ + here - sums_.began, 1e-9);
-    const double tokens = std::max(sums_.tokens, 1.0);
-    const double per_step =
-        here / static_cast<double>(std::max<int64_t>(latest_.step - first_step_, 1));
+    const double now = seconds(), tokens = std::max(sums_.tokens, 1.0);
+    const int64_t steps = std::max<int64_t>(latest_.step - begun_.step, 1);
+    const double per_step = (now - begun_.seconds) / static_cast<double>(steps);
     return {.step = latest_.step,
             .loss = sums_.loss / tokens,
             .perplexity = std::exp(sums_.nll / tokens),
             .learning_rate = latest_.learning_rate,
             .gradient_norm = latest_.gradient_norm,
-            .tokens_per_second = sums_.tokens / elapsed,
-            .seconds = earlier_ + here,
+            .tokens_per_second = sums_.tokens / std::max(now - sums_.began, 1e-9),
+            .seconds = now,
             .seconds_left = per_step * static_cast<double>(last_step_ - latest_.step),
-            .updates = sums_.updates};
+            .updates = updates_};
   }
   TrainingInterval take_interval() {
     const TrainingInterval taken = interval();
     sums_ = {.began = taken.seconds};
+    updates_ = 0;
     return taken;
   }
   const IntervalSums& sums() const { return sums_; }
   /// Excludes time outside of training (evaluation, checkpoints).
   void exclude(double seconds) { excluded_ += seconds; }
   /// Training time so far, including that of `begun`.
-  double seconds() const { return earlier_ + seconds_here(); }
+  double seconds() const {
+    const std::chrono::duration<double> here = Clock::now() - start_;
+    return begun_.seconds + here.count() - excluded_;
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
-  double seconds_here() const {
-    return std::chrono::duration<double>(Clock::now() - start_).count() - excluded_;
-  }
-
-  int64_t first_step_;
+  TrainState begun_;
   int64_t last_step_;
-  double earlier_;
   Clock::time_point start_ = Clock::now();
   double excluded_ = 0.0;
   IntervalSums sums_;
+  int64_t updates_ = 0;
   StepReport latest_;
 };
 

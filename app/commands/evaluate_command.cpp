@@ -6,14 +6,12 @@
 
 #include "app/experiment/checkpoint.h"
 #include "app/experiment/progress_line.h"
-#include "app/experiment/run_result.h"
 #include "app/machine/device.h"
 #include "app/machine/exit.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/stop_signal.h"
 #include "data/lines.h"
-#include "eval/search/beam_search.h"
 #include "eval/tasks/make_evaluator.h"
 
 namespace attn {

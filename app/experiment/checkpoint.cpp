@@ -1,7 +1,6 @@
 #include "app/experiment/checkpoint.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <iostream>
 #include <set>
@@ -38,15 +37,11 @@ std::vector<Assignment> settings_of(std::vector<Assignment> assignments, Settabl
   }
   const Json sections = write_config(Experiment{}), runtime = write_config(RuntimeConfig{});
   for (auto& [text, path, value] : assignments) {
-    const auto is_allowed = [&] {
-      return std::ranges::any_of(allowed,
-                                 [&](const auto& place) { return is_within(path, place); });
-    };
-    if (is_allowed()) continue;
     if (path.find('.') == path.npos && !sections.value(path, Json()).is_structured()) {
       path.insert(0, runtime.contains(path) ? "runtime." : "search.");
     }
-    if (is_allowed()) continue;
+    const auto contains = [&](const std::string& place) { return is_within(path, place); };
+    if (std::ranges::any_of(allowed, contains)) continue;
     throw ConfigError("--set " + text + ": cannot be set for a trained model; only options of " +
                       joined(allowed, ", "));
   }
@@ -141,8 +136,8 @@ std::vector<StoredCheckpoint> last_checkpoints(const AverageOptions& options) {
   const int64_t last = options.at_most ? std::min(options.last, count) : options.last;
   if (last < 1 || last > count) {
     throw ConfigError("--last " + std::to_string(options.last) + ": the run has " +
-                      counted(count, "consecutive checkpoint") + "; use --last " +
-                      std::to_string(count) + " (see train.checkpoint_every and train.keep_last)");
+                      counted(count, "consecutive checkpoint") +
+                      " (see train.checkpoint_every and train.keep_last)");
   }
   all.erase(all.begin(), all.end() - static_cast<std::ptrdiff_t>(last));
   return all;

@@ -213,7 +213,8 @@ ChangedTexts changed_texts(const RunDirectory& run, const Experiment& now, TextH
                                                       {"target_model", now.data.target_model}};
     for (const auto& [what, key] : training_keys(now.data, hashes)) {
       if (!before.contains(what) || before.at(what) == Json(key)) continue;
-      changed.trained.push_back(std::string("data.").append(what).append(" (") + names.at(what) + ")");
+      changed.trained.push_back(std::string("data.").append(what).append(" (") + names.at(what) +
+                                ")");
     }
   }
   const auto result = finished_result(run, now.train);

@@ -68,8 +68,7 @@ std::map<std::string, std::string> values_by_path(const Json& config);
 std::string difference_text(const std::string& path, const Json& before, const Json& after);
 
 struct ChangedTexts {
-  std::vector<std::string> trained;  // "data.train (corpus/train)"
-  std::vector<std::string> scored;   // "evaluator valid (corpus/valid)"
+  std::vector<std::string> trained, scored;  // "data.train (corpus/train)", "evaluator valid (…)"
 };
 
 /// The texts that have changed since a trained run read them; those of evaluators if the run is

@@ -147,13 +147,12 @@ std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64
   std::map<std::string, EvaluatorResult> results;
   for (const Json& record : read_metrics(run)) {
     const std::string kind = record.value("kind", "");
-    if ((kind != "eval" && kind != "average") || record.value("step", int64_t{-1}) != step ||
-        !record.contains("name")) {
-      continue;
-    }
+    const bool scores = kind == "eval" || kind == "average" || kind == "best";
+    if (!scores || record.value("step", int64_t{-1}) != step || !record.contains("name")) continue;
     const auto name = record["name"].get<std::string>();
     EvaluatorResult& result = results[name];
-    result = {};  // a later record of the step replaces an earlier one: an average, a new evaluator
+    result =
+        {};  // a later record of the step replaces an earlier one: of an average, a new evaluator
     for (const auto& [key, value] : record.items()) {
       if (key == "kind" || key == "step" || key == "name" || key == "eval_seconds") continue;
       if (key == "signature") {

@@ -30,8 +30,8 @@ inline constexpr const char* kRowStep = "row_step";
 /// What to do about a run that diverged: its loss or perplexity is not finite, or the latter is
 /// more than 20,000 times that of a uniform guess.
 inline constexpr const char* kDivergedRemedy =
-    "train a new run (--run) with a lower train.learning_rate, a longer train.warmup or "
-    "train.clip_norm";
+    "train a new run (--run; in a sweep another row) with a lower train.learning_rate, a longer "
+    "train.warmup or train.clip_norm";
 
 /// Throws DataError.
 void write_result(const RunDirectory& run, const RunResult& result);
@@ -63,11 +63,11 @@ std::string text_at(const Json& record, const char* key);
 /// The step of a record of metrics.jsonl; 0 if it has none that training can reach.
 int64_t step_of(const Json& record);
 
-/// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train", "eval" or "average".
-/// Incomplete or unknown lines are skipped. Empty without a file. Throws DataError.
+/// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train", "eval", "average" or
+/// "best". Incomplete or unknown lines are skipped. Empty without a file. Throws DataError.
 std::vector<Json> read_metrics(const RunDirectory& run);
 
-/// The evaluators' results at `step`, from the metrics; of averaged weights if they were scored.
+/// The evaluators' results at `step`, from the metrics; of the average or the best if scored.
 std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64_t step);
 
 /// FLOPs of one epoch: three times forward_flops (model/size.h), summed over all pairs. The

@@ -175,10 +175,10 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
   const std::string binding = binding_note(processes, context.threads.has_value());
   if (!binding.empty()) training.note(binding);
   const bool again = planned.rescore && planned.result;
-  if (again && !training.finished()) {
+  if (again && (experiment.train.patience > 0 || !training.finished())) {
     throw ConfigError(run.string() +
                       ": --rescore: early stopping (train.patience) depends on the "
-                      "former evaluator; use attn eval");
+                      "former evaluators; use attn eval");
   }
   if (training.finished()) {
     if (planned.result) require_rescored(run, planned.changed, again);

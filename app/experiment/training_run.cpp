@@ -22,7 +22,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kScores = "eval";  // kinds of metrics
-constexpr const char* kAverageScores = "average";
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -92,24 +91,29 @@ void TrainingRun::log_scores(const char* kind, const Evaluator& evaluator,
     count_scoring(*config, experiment_.data, evaluator.text_key(), directory_, step());
   }
   const std::string what =
-      std::string_view(kind) == kAverageScores ? kind : "step " + std::to_string(step());
+      std::string_view(kind) == kScores ? "step " + std::to_string(step()) : kind;
   progress_->log(what + "  " + evaluator.name() + "  " + result.line + "  (" +
                  duration_text(seconds) + (best ? ", best so far)" : ")"));
 }
 
-// Averages the last checkpoints (train.average_last) into the run's `averaged` and scores it. The
-// model then has the averaged weights.
-void TrainingRun::score_average(bool again) {
-  progress_->log(average({.run = directory_.path(),
-                          .last = experiment_.train.average_last,
-                          .at_most = !again,  // then all of them are there, unless removed
-                          .last_step = step()}));
-  load_weights(ModelDirectory(directory_.averaged()).weights(), *model_);
+// Scores what the run yields instead of its last step: the average (train.average_last), which is
+// made first, or with early stopping the best checkpoint. The model then has these weights.
+void TrainingRun::score_yield(bool again) {
+  const bool averages = experiment_.train.average_last > 0;
+  if (averages) {
+    progress_->log(average({.run = directory_.path(),
+                            .last = experiment_.train.average_last,
+                            .at_most = !again,  // then all of them are there, unless removed
+                            .last_step = step()}));
+  }
+  const auto best = best_checkpoint(directory_.checkpoints());
+  const fs::path from = averages ? directory_.averaged() : best->checkpoint.path;
+  load_weights(ModelDirectory(from).weights(), *model_);
   for (const auto& evaluator : evaluators_) {
     const auto begin = std::chrono::steady_clock::now();
     const auto result =
         evaluator->run(scored_model(*evaluator), directory_.output(evaluator->name(), step()));
-    log_scores(kAverageScores, *evaluator, result, seconds_since(begin));
+    log_scores(averages ? "average" : "best", *evaluator, result, seconds_since(begin));
   }
 }
 
@@ -199,14 +203,15 @@ LoopEnd TrainingRun::run() {
 }
 
 LoopCallbacks TrainingRun::callbacks() {
+  const TrainConfig& train = experiment_.train;
   LoopCallbacks callbacks;
   callbacks.stepped = [this](const Throughput& throughput) { progress_->show(throughput); };
   callbacks.log = [this](const TrainingInterval& interval) {
     if (is_rank_zero()) log_interval(interval);
   };
   for (size_t i = 0; i < experiment_.eval.size(); ++i) {
-    // At the end of training the average is scored instead (score_average).
-    if (experiment_.eval[i].every == 0 && experiment_.train.average_last > 0) continue;
+    // At the end of training another checkpoint is scored instead (score_yield).
+    if (experiment_.eval[i].every == 0 && (train.average_last > 0 || train.patience > 0)) continue;
     callbacks.evaluations.push_back(loop_evaluation(i));
   }
   callbacks.save = [this] { save(); };
@@ -282,7 +287,9 @@ void TrainingRun::write_result_file(bool again) {
     remove_former_results(directory_, averages, *progress_);
     update_config();
   }
-  averages ? score_average(again) : score_missing();
+  std::optional<BestCheckpoint> best;
+  if (experiment_.train.patience > 0) best = best_checkpoint(directory_.checkpoints());
+  averages || (best && best->checkpoint.step < step()) ? score_yield(again) : score_missing();
   RunResult result = former ? *former : counts();
   result.results = results_at(directory_, step());
   std::erase_if(result.results, [this](const auto& one) {  // of former evaluators

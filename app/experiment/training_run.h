@@ -53,7 +53,7 @@ class TrainingRun {
 
   /// Whether there are no steps left to train or to evaluate.
   bool finished() const;
-  /// Scores what is not scored yet, including averaged checkpoints (train.average_last), and writes
+  /// Scores what is not scored yet, including the average or the best checkpoint, and writes
   /// result.json of a finished run unless it exists and is not to be written `again`, with scores
   /// by other options. Called at the end of `run`. Returns false if a stop signal came first.
   bool write_result(bool again = false);
@@ -90,10 +90,10 @@ class TrainingRun {
   std::string options_key(const Evaluator& evaluator) const;
   /// Scores the model, with the average of its weights if there is one (train.ema).
   EvaluationResult score(const Evaluator& evaluator);
-  /// Writes scores to the metrics, of kind "eval" or "average", and to the log.
+  /// Writes scores to the metrics, of kind "eval", "average" or "best", and to the log.
   void log_scores(const char* kind, const Evaluator& evaluator, const EvaluationResult& result,
                   double seconds, bool best = false);
-  void score_average(bool again);
+  void score_yield(bool again);
   void score_missing();
   RunResult counts() const;
   void write_result_file(bool again);

@@ -232,12 +232,11 @@ void TrainingRun::restore(const OptimizerState& whole) {
       progress_->log(error.what() + std::string("; the step is evaluated again"));
     }
   }
-  // The scores of pending evaluations are repeated, and those of the average unless all of the run
-  // is done.
-  keep_until_step(directory_.metrics(), step(),
-                  state.evaluation_pending != 0 ? "eval"
-                  : has_result()                ? ""
-                                                : "average");
+  // Scores of pending evaluations are repeated, and those of score_yield unless the run is done.
+  const char* pending = state.evaluation_pending != 0 ? "eval" : has_result() ? "" : nullptr;
+  for (const char* kind : {"average", "best"}) {
+    keep_until_step(directory_.metrics(), step(), pending == nullptr ? kind : pending);
+  }
   const Experiment before = load_description(saved);
   changes_ = changes_at(step(), before, experiment_);
   if (before.data.batch_tokens != experiment_.data.batch_tokens) {

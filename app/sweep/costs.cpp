@@ -215,10 +215,11 @@ double evaluation_flops(const Experiment& experiment, const VocabularySizes& siz
     const SearchConfig search = evaluator.search_over(experiment.search);
     const double passes =
         evaluator.searches() ? static_cast<double>(search.hypotheses()) : kLossPasses;
-    // On schedule and after the last update; the averaged weights, or without a schedule, once.
+    // On schedule and after the last update; what else the run yields, or without a schedule, once.
     const int64_t every = evaluator.every, steps = experiment.train.steps;
     const int64_t scheduled = every > 0 ? (steps + every - 1) / every : 0;
-    const int64_t times = scheduled + (every == 0 || experiment.train.average_last > 0 ? 1 : 0);
+    const int64_t other = experiment.train.average_last + experiment.train.patience;
+    const int64_t times = scheduled + (every == 0 || other > 0 ? 1 : 0);
     flops += static_cast<double>(times) * static_cast<double>(lines) * passes * line;
   }
   return flops;

@@ -149,14 +149,14 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& own, const
     if (kind == "eval" && ppl && evaluator == out_.evaluators[Metric::loss]) {
       record.perplexities.push_back(*ppl);
     }
-    if (kind != "eval" && kind != "average") continue;
+    if (kind != "eval" && kind != "average" && kind != "best") continue;
     if (const auto* config = find_evaluator(row, evaluator); config && config->test) {
       TestScorings& all = tests_[line.value("text", "")];
       all.set = config->text(row.data);
       all.runs.insert(record.name);
       ++all.times;
     }
-    const char* weights = kind == "eval" ? kCheckpoint : "average";
+    const std::string weights = kind == "eval" ? kCheckpoint : kind;
     for (const auto& [key, value] : line.items()) {
       if (key == "step" || key == "eval_seconds" || !value.is_number()) continue;
       record.curve.push_back({at, evaluator, weights, key, value.get<double>()});

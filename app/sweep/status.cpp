@@ -88,10 +88,9 @@ void check_configs_unchanged(SweepPlan plan) {
   for (const PlannedRun& run : plan.runs) add(changed, run.name, run.changed);
   if (changed.empty()) return;
   throw ConfigError(plan.source + ": changed since they were trained: " + joined(changed, ", ") +
-                    "; train them with the former options (--set applies to all rows), " +
-                    (plan.rescore ? "" : "score them again by other evaluators (--rescore), ") +
-                    "rename the changed rows, or delete their directories in " +
-                    plan.directory.string());
+                    "; use the former options (--set applies to all rows), another directory "
+                    "(--run) or other names for the changed rows, or delete their directories in " +
+                    plan.directory.string() + "; if only eval or search differ: --rescore");
 }
 
 void check_texts_unchanged(SweepPlan& plan) {
@@ -100,13 +99,10 @@ void check_texts_unchanged(SweepPlan& plan) {
   for (PlannedRun& run : plan.runs) {
     const ChangedTexts changed = changed_texts(run.directory, run.experiment, hashes);
     add(texts, run.name, changed.trained);
-    if (changed.scored.empty()) continue;
-    if (!can_be_scored(plan, run)) {
-      add(texts, run.name, changed.scored);
-    } else {
-      run.rescore = true;
-      run.finished = false;
-    }
+    const bool again = !changed.scored.empty() && can_be_scored(plan, run);
+    run.rescore |= again;
+    run.finished &= !again;
+    if (!again) add(texts, run.name, changed.scored);
   }
   if (texts.empty()) return;
   throw DataError(plan.source +

@@ -3,7 +3,6 @@
 #include <iostream>
 
 #include "app/experiment/run_directory.h"
-#include "app/experiment/run_result.h"
 #include "app/experiment/test_ledger.h"
 #include "app/machine/device.h"
 #include "app/machine/exit.h"
@@ -200,10 +199,8 @@ int end_of(const SweepPlan& plan, const SweepEnd& end, bool trials) {
                  "same command to resume\n";
   }
   if (!end.failed.empty() && !trials) {
-    std::cerr
-        << end.failed.size() << " of " << all
-        << " runs failed (see above); fix the cause, delete the directories of changed rows, and "
-           "re-run the same command\n";
+    std::cerr << end.failed.size() << " of " << all
+              << " runs failed (see above); fix the cause and re-run the same command\n";
   }
   return end.finished == all ? 0 : static_cast<int>(ExitCode::data);
 }
@@ -213,7 +210,9 @@ void require_free_place(const SweepPlan& plan) {
   const fs::path& directory = plan.directory;
   require_place(directory, InputKind::sweep_directory);
   const fs::path written = directory / kSweepFile;
-  if (kind_of(directory) != InputKind::sweep_directory) return;
+  const bool there = kind_of(directory) == InputKind::sweep_directory;
+  if (plan.rescore && !there) throw ConfigError(directory.string() + ": --rescore: not a sweep");
+  if (!there) return;
   const Json before = parse_json(read_file(written, kMaxConfigBytes), written.string());
   std::error_code moved;
   const fs::path other = directory / before.value("source_from_here", "");

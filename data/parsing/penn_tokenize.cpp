@@ -215,15 +215,10 @@ std::vector<std::string> tokenized_words(std::string_view line) {
 }
 
 std::string escape_brackets(std::string_view word) {
-  std::string out;
-  for (const char c : word) {
-    if (c == '(' || c == ')') {
-      out += bracket_name(c);
-    } else {
-      out += c;
-    }
-  }
-  return out;
+  std::string escaped(word);
+  replace_all(escaped, "(", "-LRB-");
+  replace_all(escaped, ")", "-RRB-");
+  return escaped;
 }
 
 }  // namespace attn

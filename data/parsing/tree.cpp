@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "data/parsing/penn_tokenize.h"
 
 namespace attn {
 namespace {
@@ -145,24 +146,12 @@ class TreeParser {
   std::vector<Tree> trees_;
 };
 
-void append_word(std::string& line, std::string_view word) {
-  for (const char c : word) {
-    if (c == '(') {
-      line += "-LRB-";
-    } else if (c == ')') {
-      line += "-RRB-";
-    } else {
-      line += c;
-    }
-  }
-}
-
 void append_tree(std::string& line, const Tree& tree) {
   line += '(';
   line += tree.label;
   if (tree.is_leaf()) {
     line += ' ';
-    append_word(line, tree.word);
+    line += escape_brackets(tree.word);
   }
   for (const Tree& child : tree.children) {
     line += ' ';

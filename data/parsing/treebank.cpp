@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -68,7 +67,7 @@ class TreeTextWriter {
   std::optional<NewFile> tags_;
 };
 
-/// Writes the text unless it exists.
+/// Writes the text.
 std::string make_text(const std::vector<MixturePart>& parts, const DataConfig& data,
                       const LabelSet& labels, const fs::path& cache, uint64_t seed, bool tagged) {
   CopyCounts counts(parts, seed);
@@ -88,8 +87,6 @@ std::string make_text(const std::vector<MixturePart>& parts, const DataConfig& d
   }
   std::string prefix = (cache / "trees-").string();
   prefix += to_hex(key.digest());
-  if (fs::exists(text_path(prefix, kWordsSuffix)) && fs::exists(text_path(prefix, kSymbolsSuffix)))
-    return prefix;
   make_directories(cache);
   TreeTextWriter writer(prefix, data.tree_form, labels, tagged);
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -112,10 +109,7 @@ int64_t survey(const fs::path& path, const TreeOptions& options, LabelSet& label
       continue;
     }
     ++used;
-    if (std::ranges::any_of(words,
-                            [](auto& word) { return find_invalid_utf8(word).has_value(); })) {
-      if (broken++ == 0) first_broken = reader.line();
-    }
+    if (find_invalid_utf8(write_tree(tree)) && broken++ == 0) first_broken = reader.line();
     collect_labels(tree, labels);
   }
   if (used == 0) throw DataError(path.string() + ": contains no tree with words");

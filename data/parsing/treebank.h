@@ -69,8 +69,8 @@ inline constexpr const char* kWordsSuffix = "words";
 inline constexpr const char* kSymbolsSuffix = "symbols";
 
 /// The training text as two files: for translation mixed_pairs (data/mixture.h), for parsing
-/// data.train, data.silver and data.sources as parallel text. Writes it to the cache directory,
-/// unless an earlier call did, and returns the config with `train` changed to it. Trees without
+/// data.train, data.silver and data.sources as parallel text. Writes it to the cache directory
+/// and returns the config with `train` changed to it. Trees without
 /// words are dropped. With ratios (data.silver_ratio, data.sources) trees are repeated n times on
 /// average, floor(n) or floor(n) + 1 times, at random by `seed`. With tags (data.tag) there is a
 /// file of them (tags_file). Throws ConfigError or DataError.

@@ -1,6 +1,5 @@
 #include "eval/metrics/bleu_tokenize.h"
 
-#include <cstdint>
 #include <vector>
 
 #include "base/format.h"

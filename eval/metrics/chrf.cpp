@@ -1,6 +1,5 @@
 #include "eval/metrics/chrf.h"
 
-#include <algorithm>
 #include <string>
 #include <unordered_map>
 

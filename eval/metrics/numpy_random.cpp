@@ -1,5 +1,6 @@
 #include "eval/metrics/numpy_random.h"
 
+#include <array>
 #include <cstddef>
 
 namespace attn {

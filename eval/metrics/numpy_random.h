@@ -1,7 +1,6 @@
 // NumPy's default random generator, bit for bit, for the same resamples as sacreBLEU.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 namespace attn {

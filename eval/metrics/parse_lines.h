@@ -1,7 +1,6 @@
 // Reads treebank files with one sentence per line, as in EVALB, or in other layouts.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>

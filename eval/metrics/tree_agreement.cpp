@@ -1,7 +1,5 @@
 #include "eval/metrics/tree_agreement.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "eval/metrics/evalb_parameters.h"
 #include "eval/metrics/parse_brackets.h"

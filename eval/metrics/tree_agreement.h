@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
 #include "data/parsing/tree.h"
 

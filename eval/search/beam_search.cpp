@@ -1,10 +1,7 @@
 #include "eval/search/beam_search.h"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <limits>
-#include <utility>
 
 namespace attn {
 namespace {

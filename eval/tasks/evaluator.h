@@ -3,10 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "data/config.h"
 #include "data/tokenizer.h"

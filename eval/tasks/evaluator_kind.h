@@ -1,7 +1,6 @@
 // Properties of an evaluator kind that config and report need, and the result of an evaluation.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

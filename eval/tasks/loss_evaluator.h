@@ -13,7 +13,7 @@ struct LossEvaluation {
   static constexpr std::optional<Task> task = std::nullopt;  ///< any task
   static constexpr EvaluatorMetric metric = {.key = "ppl",
                                              .title = "PPL",
-                                             .meaning = "perplexity per subword",
+                                             .meaning = "perplexity per target token",
                                              .paper_decimals = 2,
                                              .lower_is_better = true};
 

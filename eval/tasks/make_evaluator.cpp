@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <span>
-#include <utility>
 
 #include "base/error.h"
 #include "data/lines.h"

@@ -1,6 +1,5 @@
 #include "eval/tasks/parse_evaluator.h"
 
-#include "base/error.h"
 #include "base/format.h"
 #include "data/parsing/treebank.h"
 #include "eval/metrics/evalb_parameters.h"
@@ -65,7 +64,8 @@ class ParseEvaluator final : public Evaluator {
                        {"tagging", score.all.tagging()},
                        {"errors", static_cast<double>(score.all.errors)},
                        {"repaired", repaired},
-                       {"cut", static_cast<double>(counts.cut)}},
+                       {"cut", static_cast<double>(counts.cut)},
+                       {"unfinished", static_cast<double>(counts.unfinished)}},
             .line = format("F1 %.2f (recall %.2f, precision %.2f)  strict F1 %.2f  complete %.2f %%"
                            "  mismatched %lld  malformed (repaired) %.0f of %zu",
                            score.all.f1(), score.all.recall(), score.all.precision(),

@@ -111,13 +111,16 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
     if (tokenizers_.features) how.features.push_back(std::move(inputs.back().source.features));
     how.min_limits.push_back(shortest_tree(static_cast<int64_t>(inputs.back().words.size())));
   }
+  std::vector<int64_t> limits(sentences.size());
   if (search_.constrained) {
     const bool knows_tags =
         search_.known_tags > 0 && tokenizers_.tags && vocabulary_.form() != TreeForm::xx;
     how.constraint = [&, knows_tags](const SearchBatch& batch) -> std::unique_ptr<TokenConstraint> {
       std::vector<int64_t> words;
       std::vector<std::vector<TokenMask>> leaves;
-      for (const size_t i : batch.members) {
+      for (size_t member = 0; member < batch.members.size(); ++member) {
+        const size_t i = batch.members[member];
+        limits[i] = batch.limits[member];
         words.push_back(static_cast<int64_t>(inputs[i].words.size()));
         if (knows_tags) leaves.push_back(known_leaves(inputs[i].words));
       }
@@ -131,7 +134,11 @@ std::vector<std::vector<Parse>> Parser::parse(std::span<const std::vector<std::s
     // The source was empty: no words, or words without tokens.
     if (found[i].empty()) found[i] = {Hypothesis{.finished = true}};
     fill_nbest(found[i], search.nbest);
-    for (const Hypothesis& one : found[i]) out[i].push_back(build(inputs[i], one));
+    for (Hypothesis& one : found[i]) {
+      // Without room for another constituent, the constraint has closed the brackets in time.
+      one.finished &= limits[i] == 0 || std::ssize(one.tokens) + 2 < limits[i];
+      out[i].push_back(build(inputs[i], one));
+    }
     if (fuses && !inputs[i].words.empty()) out[i] = {fused(std::move(out[i]), search.method)};
     if (fuses) out[i].resize(1);
     ++counts_.sentences;

@@ -22,7 +22,7 @@ struct Parse {
   double score = 0.0;  ///< length-penalized log-probability; with search.mbr=f1 expected F1 (0-100)
   double log_prob = 0.0;  ///< with search.mbr=f1 that of the likeliest hypothesis
   bool repaired = false;  ///< the output was not a well-formed tree over the words
-  bool finished = true;   ///< false: it ends at the length limit
+  bool finished = true;   ///< false: it ends at the length limit, or has no room for a constituent
 };
 
 /// Limits of batches and inputs.
@@ -40,8 +40,8 @@ struct ParserCounts {
   int64_t cut_words = 0;   ///< sentences of more than max_words words
   int64_t cut_tokens = 0;  ///< sentences whose parsed words are more than max_source tokens
   int64_t first_cut_words = 0, first_cut_tokens = 0;  ///< the first of these, from 1; 0: none
-  int64_t unfinished = 0;  ///< whose best output ends at the length limit
-  UnknownTokens unknown;   ///< of the source
+  int64_t unfinished = 0;                             ///< whose best output is not finished
+  UnknownTokens unknown;                              ///< of the source
 };
 
 /// Throws DataError if search.known_tags is set but the run has no tag dictionary.

@@ -22,10 +22,18 @@ struct Prefix {
   bool ends_in_word = false;    ///< a subword could continue its last word
 };
 
-/// Whether a character can be inside a word, in the scripts before Thai, which put spaces between
-/// words. U+2581, SentencePiece's space, is a symbol.
+/// Whether a character can be inside a word, in a script that puts spaces between words: not those
+/// of Thai to Burmese, Khmer, Tai, Balinese, Javanese, Chinese and Japanese, nor zero-width ones.
+/// U+2581, SentencePiece's space, is a symbol.
 bool is_of_word(char32_t c) {
-  return c < 0x0E00 && !is_space(c) && !is_symbol(c) && !is_punctuation(c);
+  constexpr std::pair<char32_t, char32_t> kWithoutSpaces[] = {
+      {0x0E00, 0x109F}, {0x1780, 0x17FF}, {0x1950, 0x1B7F},   {0x2000, 0x206F},  {0x2E80, 0x312F},
+      {0x3190, 0x9FFF}, {0xA000, 0xA4CF}, {0xA980, 0xA9FF},   {0xAA60, 0xAADF},  {0xF900, 0xFAFF},
+      {0xFE00, 0xFE0F}, {0xFF66, 0xFF9F}, {0x1B000, 0x1B16F}, {0x20000, 0x3FFFF}};
+  return !is_space(c) && !is_symbol(c) && !is_punctuation(c) &&
+         std::ranges::none_of(kWithoutSpaces, [c](const auto& range) {
+           return c >= range.first && c <= range.second;
+         });
 }
 
 /// Forces the first tokens of each sentence's outputs. Their log-probabilities are part of the

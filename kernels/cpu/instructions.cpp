@@ -1,6 +1,5 @@
 #include "kernels/cpu/instructions.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>

@@ -13,9 +13,9 @@ namespace attn::cuda {
 std::filesystem::path cubin_folder();
 
 /// The cubin of a source for an architecture, from the folder or else compiled and kept there. Its
-/// name is a hash of the source, the headers, the options, the architecture and NVRTC's version; a file whose
-/// size or hash is not what its first line says is compiled again, and a folder that cannot be
-/// written to is passed over. Throws CudaError if the source does not compile.
+/// name is a hash of the source, the headers, the options, the architecture and NVRTC's version; a
+/// file whose size or hash is not what its first line says is compiled again, and a folder that
+/// cannot be written to is passed over. Throws CudaError if the source does not compile.
 std::string cubin_of(const Nvrtc& nvrtc, const SourceText& source, const std::string& architecture,
                      const std::filesystem::path& folder);
 

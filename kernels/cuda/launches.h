@@ -2,7 +2,6 @@
 // kernel it takes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 

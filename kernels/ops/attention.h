@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "kernels/cpu/table.h"
 #include "kernels/libtorch.h"

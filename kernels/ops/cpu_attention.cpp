@@ -1,6 +1,6 @@
 // Attention on a CPU: splits the work into sentences and heads and selects the kernel.
 // Fast path attention: attention 6c161ee7
-// Fast path attention: multi_head_attention 73ccc1bb
+// Fast path attention: multi_head_attention 21ebf064
 // Fast path attention: masked_softmax e266e7e4
 // Fast path attention: visible_keys 2a8fd925
 // Fast path attention: score_bias 74c5423e

@@ -3,8 +3,6 @@
 
 #include <ATen/Parallel.h>
 
-#include <algorithm>
-
 #include "base/random.h"
 #include "kernels/compute_scope.h"
 #include "kernels/ops/attention_options.h"

@@ -215,9 +215,9 @@ LossSums loss_in_chunks(const torch::Tensor& x, const torch::Tensor& weight,
                         const torch::Tensor& targets_N, cpu::SmoothedTargets targets, bool kernel) {
   const bool gradients =
       torch::GradMode::is_enabled() && (x.requires_grad() || weight.requires_grad());
-  const variable_list losses =
-      gradients ? ChunkedLoss::apply(x, weight, targets_N, targets, kernel)
-                : scalars(sums_of(x, weight, targets_N, targets, kernel, false));
+  const variable_list losses = gradients
+                                   ? ChunkedLoss::apply(x, weight, targets_N, targets, kernel)
+                                   : scalars(sums_of(x, weight, targets_N, targets, kernel, false));
   return {losses[0], losses[1]};
 }
 

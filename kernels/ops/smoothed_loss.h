@@ -3,8 +3,6 @@
 // of Table 3 has 0.74 of the training speed (results/measurements.md).
 #pragma once
 
-#include <cstdint>
-
 #include "kernels/cpu/table.h"
 #include "kernels/libtorch.h"
 

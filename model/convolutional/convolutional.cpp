@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 
-#include "base/check.h"
 #include "model/step_inference.h"
 
 namespace attn {

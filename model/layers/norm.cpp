@@ -33,7 +33,7 @@ void NormLayerImpl::reset_parameters() {
 }
 
 torch::Tensor NormLayerImpl::forward(const torch::Tensor& x_ND) {
-  if (takes_residual_norm(x_ND, width_)) {
+  if (known_to_kernels() && takes_residual_norm(x_ND, width_)) {
     return residual_norm(x_ND, {}, kernel_parameters(), 0.0);
   }
   // Formula norm: fast paths norm, packed_search, gpu_norm.
@@ -53,7 +53,7 @@ torch::Tensor NormLayerImpl::forward(const torch::Tensor& x_ND) {
 
 torch::Tensor NormLayerImpl::after_residual(const torch::Tensor& x_ND,
                                             const torch::Tensor& update_ND, Dropout dropout) {
-  if (takes_residual_norm(x_ND, width_)) {
+  if (known_to_kernels() && takes_residual_norm(x_ND, width_)) {
     return residual_norm(x_ND, update_ND, kernel_parameters(), dropout->probability());
   }
   // Formula norm: fast paths norm, packed_search, gpu_norm.

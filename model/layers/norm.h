@@ -19,6 +19,10 @@ class NormLayerImpl : public torch::nn::Module, public Layer {
   /// norm(x + dropout(update)), fused.
   torch::Tensor after_residual(const torch::Tensor& x_ND, const torch::Tensor& update_ND,
                                Dropout dropout);
+  /// Whether the kernels compute this kind with kernel_parameters(); a new one is as it is read.
+  bool known_to_kernels() const {
+    return kind_ == NormKind::layer || kind_ == NormKind::rms || kind_ == NormKind::scale;
+  }
   /// Parameters for kernels.
   NormParameters kernel_parameters() const;
 

@@ -1,8 +1,7 @@
-// Fast path recurrent_step: recurrent 220a8faa
+// Fast path recurrent_step: recurrent c5c8a8f8
 // Fast path recurrent_step: recurrence 6ae53595
 #include "model/recurrent/recurrent.h"
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -115,6 +114,7 @@ RecurrentImpl::Attended RecurrentImpl::attend_step(const torch::Tensor& in_RI,
 
 RecurrentImpl::Attended RecurrentImpl::attend_in_sequence(const torch::Tensor& embedded_ND,
                                                           const Forced& forced) {
+  // Formula recurrent: fast path recurrent_step.
   const TimeMajor& time = forced.time;
   const AttentionMemory memory{time.sorted(forced.memory.keys_BMA),
                                time.sorted(forced.memory.values_BMC),
@@ -148,6 +148,7 @@ RecurrentImpl::Attended RecurrentImpl::attend_in_sequence(const torch::Tensor& e
         {forced.rows.pad(time.to_rows(torch::cat(weights))), forced.rows.pad(contexts_NC)});
   }
   return {time.to_rows(torch::cat(states)), contexts_NC};
+  // End of formula.
 }
 
 torch::Tensor RecurrentImpl::decode(const TokenSequences& target_in, const Memory& memory) {

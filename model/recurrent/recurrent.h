@@ -3,7 +3,8 @@
 // other layers read its output and the context. Luong's (Luong et al. 2015): the last layer
 // computes the query, and its state and context become the attentional vector. Without input
 // feeding (published in both) the attention of all target positions is computed at once in
-// training.
+// training. Not as published: the decoder begins at tanh(W · the mean of the memory) in each layer,
+// and GNMT's softmax reads tanh(W [state; context; embedding]).
 #pragma once
 
 #include <memory>

@@ -21,12 +21,16 @@ torch::Tensor repeated(const torch::Tensor& heads_BHMK, int64_t heads) {
 
 // [N, H·K] rows to the padded [B, H, L, K].
 torch::Tensor split_heads(const torch::Tensor& rows, const Segments& segments, int64_t heads) {
+  // Formula multi_head_attention: fast paths attention, packed_search, transformer_step.
   return segments.pad(rows).unflatten(2, {heads, -1}).transpose(1, 2);
+  // End of formula.
 }
 
 // [B, H, L, K] back to [N, H·K].
 torch::Tensor join_heads(const torch::Tensor& heads_BHLK, const Segments& segments) {
+  // Formula multi_head_attention: fast paths attention, packed_search, transformer_step.
   return segments.unpad(heads_BHLK.transpose(1, 2).flatten(2));
+  // End of formula.
 }
 
 Linear projection(int64_t in, int64_t out, bool bias) {
@@ -129,13 +133,17 @@ torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& queries_ND,
 
 KeysValues MultiHeadAttentionImpl::project(const torch::Tensor& memory_ND,
                                            const Rotation& rotation) {
+  // Formula multi_head_attention: fast paths attention, packed_search, transformer_step.
   const auto projected = project_all(memory_ND, {key, value});
   return {prepared_keys(projected[0], rotation), projected[1]};
+  // End of formula.
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend(const torch::Tensor& queries_ND,
                                              const KeysValues& memory, const AttentionSpec& spec) {
+  // Formula multi_head_attention: fast paths attention, packed_search, transformer_step.
   return attend_prepared(prepared_queries(query(queries_ND), spec.position.rotation), memory, spec);
+  // End of formula.
 }
 
 torch::Tensor MultiHeadAttentionImpl::attend_prepared(const torch::Tensor& queries,

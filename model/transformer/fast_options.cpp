@@ -29,12 +29,12 @@ constexpr string_view kKnown[] = {"layers",
                                   "max_positions",
                                   "word_positions",
                                   "deterministic_attention",
-                                  "norm_kind",
                                   "qk_norm_length",
                                   "feed_forward_bias",
                                   "initialization",
                                   "embedding_sharing"};
-constexpr string_view kKnownToAttention[] = {"decoder_mixer", "qk_norm", "activation", "mup_base"};
+constexpr string_view kKnownToAttention[] = {"decoder_mixer", "norm_kind", "qk_norm", "activation",
+                                             "mup_base"};
 
 // Others are computed at their default and at these values: a new one is as it is read.
 struct Value {
@@ -51,7 +51,8 @@ constexpr Value kKnownValues[] = {{"position", "sinusoidal"},
                                   {"norm", "post"},
                                   {"norm", "pre"},
                                   {"norm", "deep"}};
-constexpr Value kKnownToSearch[] = {{"activation", "relu"}, {"activation", "swiglu"}};
+constexpr Value kKnownToSearch[] = {
+    {"activation", "relu"}, {"activation", "swiglu"}, {"norm_kind", "rms"}, {"norm_kind", "scale"}};
 
 bool lists(std::span<const string_view> options, string_view option) {
   return std::ranges::find(options, option) != options.end();

@@ -3,7 +3,7 @@
 // Fast path packed_search: visible_keys 2a8fd925
 // Fast path packed_search: score_bias 74c5423e
 // Fast path packed_search: relative_positions 91f57795
-// Fast path packed_search: multi_head_attention 73ccc1bb
+// Fast path packed_search: multi_head_attention 21ebf064
 // Fast path packed_search: linear aab16616
 // Fast path packed_search: projection 060f938c
 // Fast path packed_search: norm ea7a23ec

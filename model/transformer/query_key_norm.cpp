@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "kernels/compute_scope.h"
-
 namespace attn {
 
 QueryKeyNormImpl::QueryKeyNormImpl(const TransformerConfig& config)

@@ -43,7 +43,7 @@ class SublayerImpl : public torch::nn::Module {
  private:
   template <class F>
   torch::Tensor added(const torch::Tensor& x_ND, F&& sublayer) {
-    if (order_ == Norm::pre && gpu::takes_norm(x_ND, x_ND.size(1))) {
+    if (order_ == Norm::pre && norm->known_to_kernels() && gpu::takes_norm(x_ND, x_ND.size(1))) {
       const auto [normed_ND, own_ND] = gpu::norm_beside(x_ND, norm->kernel_parameters());
       return gpu::residual_sum(own_ND, sublayer(normed_ND), dropout->probability());
     }

@@ -1,4 +1,4 @@
-// Fast path transformer_step: multi_head_attention 73ccc1bb
+// Fast path transformer_step: multi_head_attention 21ebf064
 // Fast path transformer_step: visible_keys 2a8fd925
 // Fast path transformer_step: mixer 15d8e02a
 // Fast path transformer_step: decoder_layer 1ded3b43

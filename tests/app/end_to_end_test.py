@@ -227,6 +227,9 @@ class EndToEnd(ProgramTest):
         self.assertIn("the best checkpoint, or its text, has changed",
                       self.attn("train", "judge", "--resume", "--set", "train.steps=60").stderr)
         self.assertEqual((self.path / "judge/checkpoints/best").read_text()[5:13], "00000060")
+        self.attn("train", "small.json", "--run", "early", "--set", "train.patience=1", "train.learning_rate=0.3", "eval.0.every=4")
+        scored = json.loads((self.path / "early/result.json").read_text())["results"]["valid"]["values"]["ppl"]  # of the best, not last
+        self.assertEqual(scored, min(json.loads(line)["ppl"] for line in (self.path / "early/metrics.jsonl").open() if '"eval"' in line))
 
     def test_evaluators_need_utf8(self):
         self.whole_run()
@@ -445,7 +448,7 @@ class EndToEnd(ProgramTest):
         self.assertEqual(ppl["average"], scores["mean_scored"]["valid"]["values"]["ppl"])
         self.assertEqual(ppl["checkpoint"], scores["last_scored"]["valid"]["values"]["ppl"])
         self.one_line("average", "last_scored", "--last", "4", code=2,
-                      names=["--last 4", "3 consecutive", "use --last 3", "train.keep_last"])
+                      names=["--last 4", "3 consecutive", "train.keep_last"])
         self.one_line("train", "small.json", "--run", "none_scored", *settings, "--set", "train.average_last=4", code=2,
                       names=["train.average_last", "4", "keep_last"])
 

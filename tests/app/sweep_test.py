@@ -412,7 +412,7 @@ class Sweeps(ProgramTest):
         before = sweep() and results("scored")
         others = ("--set", "eval=" + json.dumps([BASE["eval"][0], {"name": "again", "kind": "bleu", "data": "again/test", "search": {"beam": 1}}]))
         self.attn("average", "scored/E/seed-3", "--last", "1")  # by hand; the row's own is scored
-        self.assertIn("score them again by other evaluators (--rescore)", sweep(*others, code=2))
+        self.assertIn("if only eval or search differ: --rescore", sweep(*others, code=2))
         self.assertEqual(results("scored"), before)
         self.assertEqual(sweep(*others, "--rescore").count(": scoring again"), 2)
         after = results("scored")

@@ -1,6 +1,5 @@
 #include "data/lines.h"
 
-#include "base/error.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
 

@@ -1,8 +1,6 @@
 // Products of bf16 tiles against loops in double precision, on buffers of exactly the required
 // size. All implementations that the machine supports, including plain C++, run the same cases.
-#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>

@@ -40,7 +40,7 @@ EDITS = {edit.name: edit for edit in (
          [("model/transformer/attention.cpp", "scores_BHLM = scores_BHLM / std::sqrt(d_k);",
            "scores_BHLM = scores_BHLM / d_k;")], ("attention", "packed_search")),
     Edit("heads", "transformer",
-         [("model/transformer/attention.cpp", "join_heads(attended.output,", "join_heads(0.5 * attended.output,")],
+         [("model/transformer/attention.cpp", "segments.unpad(heads_BHLK", "segments.unpad(0.5 * heads_BHLK")],
          ("attention", "packed_search", "transformer_step")),
     Edit("mask", "transformer",
          [("kernels/ops/attention.cpp", "if (window == 0) return visible;", "if (causal) visible = visible.triu(-2);\n  if (window == 0) return visible;")],

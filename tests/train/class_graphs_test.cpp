@@ -4,7 +4,6 @@
 
 #include <ATen/record_function.h>
 #include <array>
-#include <cmath>
 #include <set>
 #include <stdexcept>
 

@@ -10,7 +10,6 @@
 #include "tests/support/scopes.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tensors.h"
-#include "train/checkpoint.h"
 
 using namespace attn;
 using testing::copying_training;

@@ -37,7 +37,7 @@ class Report:
         self.curves = collections.defaultdict(lambda: collections.defaultdict(list))
         for line in table(directory / "curves.csv"):
             if (value := number(line["value"])) is not None:
-                if line["weights"] == "average":
+                if line["weights"] != "checkpoint":
                     continue
                 curve = self.curves[line["row"], line["evaluator"], line["metric"]]
                 curve[line["seed"]].append((int(line["step"]), value))

@@ -2,7 +2,6 @@
 #include "app/commands/commands.h"
 
 #include <cerrno>
-#include <sstream>
 #include <string>
 
 #include "app/commands/text_io.h"

@@ -10,6 +10,7 @@
 #include "data/tokenizer.h"
 #include "tests/support/catch.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/support/text_files.h"
 
 using namespace attn;
 using namespace attn::testing;
@@ -116,7 +117,10 @@ TEST_CASE("silver and gold come in the configured ratio, each tree at least once
   const auto [few, repeated] = counts(10.0, 1);  // silver 1.33 times
   CHECK(few == 40);
   CHECK(std::abs(repeated - 400) <= 30);
-  CHECK(counts(3.0, 1) == counts(3.0, 1));
+  const auto made = [&](uint64_t seed) { return with_training_text(data, folder / "cache", seed); };
+  write_text(text_path(made(1).train, kWordsSuffix), "cut\n");
+  CHECK(counts(10.0, 1) == std::pair(few, repeated));  // what is cached is not trusted
+  CHECK(made(1).train != made(2).train);
 }
 
 TEST_CASE("repeated trees count once in vocabularies and tag dictionaries") {

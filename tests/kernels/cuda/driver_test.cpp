@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "base/file.h"
-#include "kernels/cuda/cubins.h"
 #include "kernels/cuda/gpu_kernels.h"
 #include "tests/kernels/cuda/emulated.h"
 #include "tests/support/skip.h"
