@@ -208,9 +208,10 @@ TEST_CASE("a report has the table, its legend, notes, cost and the command") {
   results.rows[0].values["train.average_last"] = "10";
   const std::string report = report_of(results);
   size_t at = 0;
-  for (const char* part : {"# a sweep", "| base", "| A1", "adjusted by Holm's method",
-                           "train.average_last 10, train.ema", "Signature: nrefs:1", "Note: a note",
-                           "## Training cost", "    attn sweep x.json\n", "runs.csv"}) {
+  for (const char* part :
+       {"# a sweep", "| base", "| A1", "adjusted by Holm's method",
+        "train.average_last 10, train.patience", "Signature: nrefs:1", "Note: a note",
+        "## Training cost", "    attn sweep x.json\n", "runs.csv"}) {
     INFO(part);
     at = report.find(part, at);
     REQUIRE(at != std::string::npos);
