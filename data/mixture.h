@@ -55,9 +55,9 @@ class CopyCounts {
 std::filesystem::path tags_file(const DataConfig& text);
 
 /// Translation: writes data.train and data.sources as one text, with a file of tags if there are
-/// any, to the cache directory, and returns the config with `train`
-/// changed to it; without data.sources returns the config. `repeated`: with the configured ratios,
-/// else every pair once and no tags. Throws DataError.
+/// any, to the cache directory, and returns the config with `train` changed to it; without
+/// data.sources returns the config. `repeated`: with the configured ratios, else every pair once
+/// and no tags. Throws DataError.
 DataConfig mixed_pairs(const DataConfig& data, const std::filesystem::path& cache, uint64_t seed,
                        bool repeated, const Log& log = {});
 

@@ -33,14 +33,13 @@ struct LoopEvaluation {
 
 /// Actions of the loop. The time of run() and save() does not count as training time.
 struct LoopCallbacks {
-  std::function<void(const Throughput&)> stepped;  ///< after each update
-  std::function<void(const TrainingInterval&)>
-      log;                                  ///< every train.log_every steps and at the last
-  std::vector<LoopEvaluation> evaluations;  ///< in order of execution
-  std::function<void()> save;               ///< writes a checkpoint; state.seconds is current
-  std::function<void()> mark_best;          ///< marks the checkpoint of this step
-  std::function<void()> evaluated;          ///< adds the results to the checkpoint of this step
-  std::function<bool()> stop_requested;     ///< called once per step
+  std::function<void(const Throughput&)> stepped;    ///< after each update
+  std::function<void(const TrainingInterval&)> log;  ///< if due by train.log_every, and at last
+  std::vector<LoopEvaluation> evaluations;           ///< in order of execution
+  std::function<void()> save;            ///< writes a checkpoint; state.seconds is current
+  std::function<void()> mark_best;       ///< marks the checkpoint of this step
+  std::function<void()> evaluated;       ///< adds the results to the checkpoint of this step
+  std::function<bool()> stop_requested;  ///< called once per step
   /// Called once per step with this process's requests as bit flags; returns those of all processes
   /// combined, so that all of them save and stop after the same step.
   std::function<int64_t(int64_t)> agree = [](int64_t asked) { return asked; };

@@ -151,8 +151,7 @@ std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64
     if (!scores || record.value("step", int64_t{-1}) != step || !record.contains("name")) continue;
     const auto name = record["name"].get<std::string>();
     EvaluatorResult& result = results[name];
-    result =
-        {};  // a later record of the step replaces an earlier one: of an average, a new evaluator
+    result = {};  // a later record of the step replaces an earlier one: an average, a new evaluator
     for (const auto& [key, value] : record.items()) {
       if (key == "kind" || key == "step" || key == "name" || key == "eval_seconds") continue;
       if (key == "signature") {

@@ -102,10 +102,6 @@ void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashe
   }
 }
 
-void write_if_changed(const fs::path& path, const std::string& text) {
-  if (!fs::exists(path) || read_file(path) != text) write_file_atomically(path, text);
-}
-
 void require_texts(const SweepPlan& plan) {
   for (const PlannedRun& run : plan.runs) {
     try {
@@ -123,7 +119,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     remove_leftovers(plan.directory / folder, std::chrono::hours(24));
   }
   plan.source_from_here = fs::proximate(plan.source, plan.directory).string();
-  write_if_changed(plan.directory / kSweepFile, write_config(plan).dump(2) + "\n");
+  write_file_atomically(plan.directory / kSweepFile, write_config(plan).dump(2) + "\n");
   TextHashes hashes(plan.directory / kTextHashes);
   for (PlannedRun& run : plan.runs) {
     DataConfig& data = run.experiment.data;
@@ -135,10 +131,10 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     if (data.cache.empty()) data.cache = (plan.directory / "cache").string();
     make_directories(run.directory.parent_path());
     remove_leftovers(run.directory.parent_path(), std::chrono::hours(24));
-    write_if_changed(run.config(), write_config(run.experiment).dump(2) + "\n");
+    write_file_atomically(run.config(), write_config(run.experiment).dump(2) + "\n");
     if (run.change.empty()) continue;
     make_directories(run.directory);
-    write_if_changed(RunDirectory(run.directory).change(), run.change);
+    write_file_atomically(RunDirectory(run.directory).change(), run.change);
   }
 }
 

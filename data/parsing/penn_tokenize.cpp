@@ -216,8 +216,7 @@ std::vector<std::string> tokenized_words(std::string_view line) {
 
 std::string escape_brackets(std::string_view word) {
   std::string escaped(word);
-  replace_all(escaped, "(", "-LRB-");
-  replace_all(escaped, ")", "-RRB-");
+  for (const char* bracket : {"(", ")"}) replace_all(escaped, bracket, bracket_name(*bracket));
   return escaped;
 }
 

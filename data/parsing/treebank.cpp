@@ -161,7 +161,7 @@ bool TreeReader::fill() {
   while (lines_.next(line)) {
     const std::string place = lines_.path().string() + ":" + std::to_string(lines_.number());
     if (lines_.cut()) throw DataError(place + ": a line of more than 1 MiB; expected a tree");
-    if (text.empty() && line.find_first_not_of(" \t\r\f\v") == std::string::npos) {
+    if (text.empty() && std::ranges::all_of(line, is_ascii_space)) {
       first_line = lines_.number() + 1;
       continue;
     }
