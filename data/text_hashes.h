@@ -12,28 +12,14 @@
 
 namespace attn {
 
-/// Content hashes of files, cached in memory and optionally in a file as long as inode, size and
-/// times of the hashed file are unchanged, so that large texts are read only once.
+/// Content hashes of files, each of which is read once.
 class TextHashes {
  public:
-  /// `kept` is the cache file; empty: none. An unreadable cache file is ignored.
-  explicit TextHashes(std::filesystem::path kept = {});
-  /// Writes the cache file if there are new hashes. Errors are ignored.
-  ~TextHashes();
-  TextHashes(const TextHashes&) = delete;
-  TextHashes& operator=(const TextHashes&) = delete;
-
   /// The hash of a file; std::nullopt if it does not exist.
   std::optional<uint64_t> of(const std::filesystem::path& text);
 
  private:
-  struct Entry {
-    std::string stamp;  ///< inode, size and times
-    uint64_t hash = 0;
-  };
-  std::filesystem::path kept_;
-  std::map<std::string, Entry> entries_;
-  bool changed_ = false;
+  std::map<std::string, uint64_t> known_;  // by absolute path
 };
 
 /// One key for the contents of several files; empty if one of them is missing.
@@ -44,5 +30,10 @@ std::string key_of_hash(uint64_t hash);
 /// Keys of the files that training reads, by option: "train" and, if set, "source_model" and
 /// "target_model". Missing files are omitted.
 std::map<std::string, std::string> training_keys(const DataConfig& data, TextHashes& hashes);
+
+/// Without source features, which each run learns itself.
+DataConfig without_features(DataConfig data);
+/// Hash of the options that determine a vocabulary, with the contents of the texts.
+std::string vocabulary_key(const DataConfig& data, TextHashes& hashes);
 
 }  // namespace attn

@@ -9,8 +9,7 @@ namespace attn {
 
 /// The weights of one layer.
 struct AttentionMap {
-  std::string kind;   ///< encoder, decoder or cross
-  int64_t layer = 0;  ///< from 0
+  std::string kind;  ///< encoder, decoder or cross
   int64_t heads = 0;
   std::vector<float> weights;  ///< [heads, queries, keys]; each row sums to 1
 };

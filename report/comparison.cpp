@@ -27,18 +27,18 @@ SeedScores scores_of(const RowRecord& row, Metric metric) {
   return scores;
 }
 
-SystemStatistics sentences_of(const RowRecord& row) {
-  SystemStatistics system;
+SystemRuns outputs_of(const RowRecord& row, Metric metric) {
+  SystemRuns system;
   for (const RunRecord& run : row.runs) {
-    if (!run.scores[Metric::bleu]) continue;
-    if (run.sentences.empty()) return {};  // the means have this seed
-    system.push_back(run.sentences);
+    if (!run.scores[metric]) continue;
+    if (run.outputs[metric].sentences == 0) return {};  // the means have this seed
+    system.push_back(run.outputs[metric]);
   }
   return system;
 }
 
 std::string verdict_of(const Difference& difference) {
-  if (!difference.ours || !difference.paper || *difference.paper == 0.0) return "";
+  if (!difference.p_value || !difference.paper || *difference.paper == 0.0) return "";
   if (!difference.significant) return "inconclusive";
   const bool same = std::signbit(*difference.ours) == std::signbit(*difference.paper);
   return same ? "agrees" : "disagrees";
@@ -90,26 +90,27 @@ void adjust(Metric metric, std::vector<RowComparison>& rows) {
 }
 
 // The bootstrap of the rows with this baseline; only outputs for the same text can be paired.
-void add_bootstrap(const SweepResults& results, size_t baseline, std::vector<RowComparison>& out) {
-  if (results.rows[baseline].incomparable[Metric::bleu]) return;
-  const SystemStatistics base = sentences_of(results.rows[baseline]);
+void add_bootstrap(const SweepResults& results, Metric metric, size_t baseline,
+                   std::vector<RowComparison>& out) {
+  if (results.rows[baseline].incomparable[metric]) return;
+  const SystemRuns base = outputs_of(results.rows[baseline], metric);
   if (base.empty()) return;
-  std::vector<SystemStatistics> systems;
+  std::vector<SystemRuns> systems;
   std::vector<size_t> rows;
   std::set<size_t> paired;
   for (size_t i = 0; i < results.rows.size(); ++i) {
     if (static_cast<size_t>(results.rows[i].baseline) != baseline || i == baseline) continue;
-    if (results.rows[i].incomparable[Metric::bleu]) continue;
-    SystemStatistics system = sentences_of(results.rows[i]);
-    if (system.empty() || system.front().size() != base.front().size()) continue;
-    if (out[i].differences[Metric::bleu].paired) paired.insert(systems.size());
+    if (results.rows[i].incomparable[metric]) continue;
+    SystemRuns system = outputs_of(results.rows[i], metric);
+    if (system.empty() || system.front().sentences != base.front().sentences) continue;
+    if (out[i].differences[metric].paired) paired.insert(systems.size());
     systems.push_back(std::move(system));
     rows.push_back(i);
   }
   if (rows.empty()) return;
-  const auto joint = joint_bootstrap(base, systems, paired, results.bleu_options);
+  const auto joint = joint_bootstrap(base, systems, paired);
   for (size_t k = 0; k < rows.size(); ++k) {
-    out[rows[k]].differences[Metric::bleu].joint = joint[k];
+    out[rows[k]].differences[metric].joint = joint[k];
   }
 }
 
@@ -135,8 +136,8 @@ std::vector<RowComparison> compare(const SweepResults& results) {
     add_differences(results, facts.metric, out);
     adjust(facts.metric, out);
   }
-  for (size_t i = 0; i < out.size(); ++i) add_bootstrap(results, i, out);
   for (const MetricFacts& facts : kMetrics) {
+    for (size_t i = 0; i < out.size(); ++i) add_bootstrap(results, facts.metric, i, out);
     for (RowComparison& row : out) {
       Difference& difference = row.differences[facts.metric];
       difference.p_value = p_value_of(difference, facts);

@@ -21,7 +21,7 @@ struct Difference {
   std::optional<double> p_value;         ///< see compare()
   bool significant = false;              ///< see compare()
   /// Its sign compared with the paper's: "agrees" or "disagrees" if significant, "inconclusive" if
-  /// not; empty for the first row, and without a result or a difference in the paper.
+  /// not; empty for the first row, without a test and without a difference in the paper.
   std::string verdict;
 
   /// 95 %, over seeds; without a test over seeds, over sentences.

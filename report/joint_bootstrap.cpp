@@ -14,15 +14,12 @@ std::vector<int64_t> draw_runs(size_t runs, Random& random) {
   return times;
 }
 
-// Mean corpus BLEU of the drawn runs on these sentences.
-double drawn_score(const SystemStatistics& system, std::span<const int64_t> times,
-                   std::span<const uint32_t> sentences, const BleuOptions& bleu) {
+// Mean score of the drawn runs on these sentences.
+double drawn_score(const SystemRuns& system, std::span<const int64_t> times,
+                   std::span<const uint32_t> sentences) {
   double sum = 0.0;
   for (size_t i = 0; i < system.size(); ++i) {
-    if (times[i] == 0) continue;
-    BleuStatistics drawn;
-    for (const uint32_t sentence : sentences) drawn += system[i][sentence];
-    sum += static_cast<double>(times[i]) * bleu_from_statistics(drawn, bleu, 1).score;
+    if (times[i] > 0) sum += static_cast<double>(times[i]) * system[i].score(sentences);
   }
   return sum / static_cast<double>(system.size());
 }
@@ -40,24 +37,22 @@ JointDifference described(std::vector<double> differences) {
 
 }  // namespace
 
-std::vector<JointDifference> joint_bootstrap(const SystemStatistics& baseline,
-                                             std::span<const SystemStatistics> systems,
+std::vector<JointDifference> joint_bootstrap(const SystemRuns& baseline,
+                                             std::span<const SystemRuns> systems,
                                              const std::set<size_t>& paired,
-                                             const BleuOptions& bleu,
                                              const BootstrapOptions& options) {
-  std::vector<size_t> sizes;
-  const auto add_sizes = [&](const SystemStatistics& system) {
-    if (system.empty()) sizes.push_back(0);  // refused by common_sentences
-    for (const auto& run : system) sizes.push_back(run.size());
-  };
-  add_sizes(baseline);
-  for (const SystemStatistics& system : systems) add_sizes(system);
+  SystemRuns all = baseline;
+  for (const SystemRuns& system : systems) {
+    require_same_sentences(system);
+    all.insert(all.end(), system.begin(), system.end());
+  }
+  require_same_sentences(all);
   for (const size_t i : paired) {
     if (systems[i].size() != baseline.size()) {
       throw DataError("paired bootstrap: the systems have different numbers of runs");
     }
   }
-  std::vector<uint32_t> sentences(common_sentences(sizes));
+  std::vector<uint32_t> sentences(baseline.front().sentences);
   Random random(options.seed);
   std::vector<std::vector<double>> differences(systems.size());
   for (int64_t sample = 0; sample < options.samples; ++sample) {
@@ -65,10 +60,10 @@ std::vector<JointDifference> joint_bootstrap(const SystemStatistics& baseline,
       sentence = static_cast<uint32_t>(random.below(sentences.size()));
     }
     const std::vector<int64_t> of_baseline = draw_runs(baseline.size(), random);
-    const double base = drawn_score(baseline, of_baseline, sentences, bleu);
+    const double base = drawn_score(baseline, of_baseline, sentences);
     for (size_t i = 0; i < systems.size(); ++i) {
       const auto times = paired.contains(i) ? of_baseline : draw_runs(systems[i].size(), random);
-      differences[i].push_back(drawn_score(systems[i], times, sentences, bleu) - base);
+      differences[i].push_back(drawn_score(systems[i], times, sentences) - base);
     }
   }
   std::vector<JointDifference> out;

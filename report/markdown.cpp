@@ -46,8 +46,9 @@ std::vector<std::string> legend(const SweepResults& results,
       "Means over seeds ± standard deviation. Δ is the difference from the first row, or from the "
       "row's baseline, with its 95 % confidence interval. p is that of Student's t test over seeds "
       "with the pooled variance of all rows, adjusted by Holm's method for the rows of the table; "
-      "for BLEU the larger one of this and of the bootstrap over sentences and seeds (of the "
-      "latter alone, and not adjusted, where no row has two seeds). * marks p < 0.05 and more than "
+      "for scores of outputs the larger one of this and of the bootstrap over sentences and seeds "
+      "(of the latter alone, and not adjusted, where no row has two seeds). * marks p < 0.05 and "
+      "more than "
       "one unit of the last decimal.");
   if (unstable) {
     lines.push_back(

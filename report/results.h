@@ -13,7 +13,7 @@
 
 #include "base/enum_names.h"
 #include "base/json_patch.h"
-#include "eval/metrics/bleu.h"
+#include "eval/metrics/bootstrap.h"
 #include "eval/tasks/evaluator_config.h"
 
 namespace attn {
@@ -158,9 +158,9 @@ struct RunRecord {
   std::string as_read;            ///< fast paths that were off: their formula was edited
   std::string changes;            ///< options changed while it was trained, and from which step
   std::vector<CurvePoint> curve;
-  std::vector<double> losses;             ///< all logged ones of training
-  std::vector<double> perplexities;       ///< all logged ones of validation
-  std::vector<BleuStatistics> sentences;  ///< empty: outputs or references missing
+  std::vector<double> losses;          ///< all logged ones of training
+  std::vector<double> perplexities;    ///< all logged ones of validation
+  PerMetric<ResampledSystem> outputs;  ///< without sentences: outputs or references missing
   /// "commit", "data", "processor" …, in display order.
   std::vector<std::pair<std::string, std::string>> provenance;
 
@@ -276,7 +276,6 @@ struct SweepResults {
   std::string made;                   ///< version that wrote the report
   PerMetric<std::string> evaluators;  ///< their names; empty: none
   PerMetric<std::string> signatures;  ///< signatures of scores
-  BleuOptions bleu_options;
   std::vector<RowRecord>
       rows;  ///< the first one is the baseline of the others, unless they name one
   std::vector<PublishedSystem> published;  ///< for the table of costs

@@ -214,7 +214,8 @@ struct RowsTable {
       add_number("_p_joint", [](auto& of) { return part(of.joint, &JointDifference::p_value); });
     add_number("_p", [](const Difference& of) { return of.p_value; });
     const auto yes = [](bool value) { return std::string(value ? "yes" : "no"); };
-    add_metric(facts, "_significant", "", [&](const auto& of) { return yes(of.significant); });
+    add_metric(facts, "_significant", "",
+               [&](const auto& of) { return of.p_value ? yes(of.significant) : ""; });
     add_metric(facts, "_unstable", "", [&](const auto& of) { return yes(of.unstable); });
     if (!any_in_paper(facts.metric)) return;
     add_paper(facts);

@@ -63,7 +63,7 @@ CONFIGS = {
 SWEEP = {"base": "muon_bias.json", "set": {"train": {"steps": 8}},
          "rows": [{"name": "base", "seeds": 2}, {"name": "positions", "set": {"model": {"position": "none"}}},
                   {"name": "pre", "set": {"model": {"norm": "pre"}}}, {"name": "recurrent", "set": {"model": RECURRENT}}]}
-TIMES = ("seconds", "tokens_per_second", "peak_flops", "peak_memory")
+TIMES = ("seconds", "tokens_per_second", "peak_flops", "peak_memory", "started", "commit", "memory")
 
 
 def patched(name):

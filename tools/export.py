@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Exports a trained translator to CTranslate2 or, as a MarianMTModel, to Hugging Face transformers; docs/howto/export.md.
 
     ./run export RUN --to ctranslate2 --output tiny-ct2

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Checks files one by one, for tools/lint.sh: their syntax, ends and lengths.
 
     git ls-files | python3 tools/lint_files.py

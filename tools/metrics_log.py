@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes the metrics of runs for TensorBoard or Weights & Biases, by the writers of these packages.
 
     python3 tools/metrics_log.py runs/tiny runs/other --to tensorboard --output events        # pip install tensorboard

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes docs/reference/config.md and docs/reference/commands.md from the program's own texts.
 
     python3 tools/reference.py build/release/app/attn            writes both

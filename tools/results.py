@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Packs the runs of a table of results/: runs.csv, curves.csv (40 points a run) and runs.tar.xz.
 
     tar -xJf results/table3/runs.tar.xz -C results/table3       unpacks the runs into the folders they had

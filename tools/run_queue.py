@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Trains the runs of experiments/queue.json in their order, one at a time on one core, until the hours are over.
 
     nohup nice -n 19 python3 tools/run_queue.py build/release/app/attn --hours 2.5 > queue.log &

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes base/unicode_tables.h: what base/unicode.cpp needs to agree with sacreBLEU and Python.
 
     pip install regex && python3 tools/unicode_tables.py [OUT]

@@ -213,8 +213,7 @@ double compare_search(Seq2SeqModel& model, const Pairs& pairs) {
     // A model that has diverged has log-probabilities of -1e5, which float32 rounds to 1e-2.
     const double scale = std::max(1.0, forced_RV.abs().max().item<double>() / kUsualLogProb);
     if (!(difference <= kSearchBound * scale)) {
-      fail(format("a log-probability of search, by %.3g at position %lld,", difference,
-                  static_cast<long long>(i)),
+      fail(format("a log-probability of search, by %.3g at position %ld,", difference, i),
            "teacher forcing by the modules");
     }
     largest = std::max(largest, difference);

@@ -6,6 +6,7 @@
 #include "app/experiment/run_directory.h"
 #include "app/machine/processes.h"
 #include "base/error.h"
+#include "eval/metrics/bootstrap.h"
 
 namespace attn {
 namespace {
@@ -50,6 +51,20 @@ void add_runs(CLI::App* command, std::vector<std::filesystem::path>& runs) {
   const std::string about = kModelArgument;
   command->add_option("runs", runs, about + "; several: an ensemble with identical vocabularies")
       ->required();
+}
+
+void add_resampling(CLI::App* command, Resampling& resampling) {
+  command->add_option("--baseline", resampling.baseline,
+                      "Output of a baseline: paired bootstrap test (sacreBLEU --paired-bs)");
+  command->add_flag("--confidence", resampling.confidence,
+                    "95 % confidence interval, " + std::to_string(BootstrapOptions{}.samples) +
+                        " bootstrap resamples (sacreBLEU --confidence)");
+}
+
+void warn_if_identical(const std::string& baseline, bool identical) {
+  if (!identical) return;
+  std::cerr << "warning: " << baseline
+            << ": each sentence scores as in the scored output; p has no meaning\n";
 }
 
 void run_command(CLI::App& app, std::vector<std::string> arguments) {

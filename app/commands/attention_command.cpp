@@ -33,7 +33,6 @@ AttentionMap to_map(const AttentionRecord& record) {
       record.observed.weights_BHLM.to(torch::kCPU, torch::kFloat32).contiguous();
   const auto* data = weights.data_ptr<float>();
   return {.kind = std::string(enum_name(record.kind)),
-          .layer = record.layer,
           .heads = weights.size(1),
           .weights = {data, data + weights.numel()}};
 }
@@ -81,6 +80,10 @@ void attention(const AttentionOptions& options, const Context& context) {
   if (options.html.empty() && options.json.empty()) {
     throw ConfigError("attention: no output; give --html PAGE or --json FILE");
   }
+  for (const auto& output : {options.html, options.json}) {
+    require_not_input(output, options.source);
+    require_not_input(output, options.target);
+  }
   LoadedModel loaded = load_model(options.run, context.device, options.assignments);
   std::cerr << "reading " << loaded.directory.path().string() << "\n";
   auto html = requested_output(options.html), json = requested_output(options.json);
@@ -127,16 +130,10 @@ void add_attention_command(CLI::App& app, const Context& context) {
                       "their translations or trees (default: the model's own output)");
   command->add_option("--html", options->html, "HTML file to write");
   command->add_option("--json", options->json, "JSON file to write");
-  command
-      ->add_option("--lines", options->limits.lines,
-                   "number of sentences to use, from the start of the file")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  command
-      ->add_option("--max-tokens", options->limits.max_tokens,
-                   "skip sentences with more tokens than this")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_number(command, "--lines", options->limits.lines,
+             "number of sentences to use, from the start of the file", 1, 10000);
+  add_number(command, "--max-tokens", options->limits.max_tokens,
+             "skip sentences with more tokens than this", 1, 1024);
   command->callback([options, &context] { attention(*options, context); });
 }
 

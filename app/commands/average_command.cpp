@@ -17,9 +17,8 @@ void add_average_command(CLI::App& app) {
       "Writes an averaged checkpoint, which translate, parse and eval then use for the run.\n"
       "Example: attn average runs/base --last 5");
   command->add_option("run", options->run, "run")->required();
-  command->add_option("--last", options->last, "number of checkpoints (paper: base 5, big 20)")
-      ->check(CLI::Range(int64_t{1}, kMaxCheckpoints))
-      ->capture_default_str();
+  add_number(command, "--last", options->last, "number of checkpoints (paper: base 5, big 20)", 1,
+             kMaxCheckpoints);
   command->add_option("--output", options->output, "output directory (default: RUN/averaged)");
   command->callback([options] { std::cerr << average(*options) << "\n"; });
 }

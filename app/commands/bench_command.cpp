@@ -23,7 +23,7 @@
 namespace attn {
 namespace {
 
-constexpr int64_t kLargest = 1 << 20;  // tokens, lines or dimensions
+constexpr int64_t kLargest = 1 << 20;  // tokens or lines
 
 /// The config, or run, that is measured.
 struct Measured {
@@ -36,14 +36,8 @@ void add_measured(CLI::App* command, Measured& measured, double& seconds, const 
                   const std::string& about) {
   command->add_option(name, measured.file, about)->required();
   add_set(command, measured.assignments);
-  command->add_option("--seconds", seconds, "seconds of each measurement")
-      ->check(CLI::Range(0.001, 3600.0))
-      ->capture_default_str();
+  add_number(command, "--seconds", seconds, "seconds of each measurement", 0.001, 3600.0);
   command->add_flag("--json", measured.json, "print JSON in full precision");
-}
-
-void print(const std::string& what, double value, const char* unit) {
-  std::cout << format("%-34s %10s %s\n", what.c_str(), significant(value, 4).c_str(), unit);
 }
 
 // --- step: training
@@ -130,9 +124,10 @@ void bench_search(const SearchArguments& options, torch::Device device) {
     Json result = measure_search(translator, lines, at_once, options.seconds);
     result["memory"] = peak_memory(device);
     if (!options.json) {
-      print("search, " + std::to_string(at_once) + " lines at once, beam " +
-                std::to_string(loaded.experiment.search.beam),
-            result["sentences_per_second"].get<double>(), "sentences/s");
+      const std::string what = "search, " + std::to_string(at_once) + " lines at once, beam " +
+                               std::to_string(loaded.experiment.search.beam);
+      const std::string rate = significant(result["sentences_per_second"].get<double>(), 4);
+      std::cout << format("%-34s %10s sentences/s\n", what.c_str(), rate.c_str());
     }
     json.push_back(std::move(result));
   }
@@ -143,7 +138,8 @@ void add_search(CLI::App& bench, const Context& context) {
   auto options = std::make_shared<SearchArguments>();
   CLI::App* search =
       bench.add_subcommand("search", "Beam search of a trained translator: sentences/s");
-  search->footer("Example: attn bench search runs/tiny corpora/multi30k/test_2016_flickr.en");
+  search->footer(
+      "Example: attn bench search runs/tiny corpora/multi30k/test_2016_flickr.lc.norm.tok.en");
   add_measured(search, *options, options->seconds, "run", kModelArgument);
   search->add_option("text", options->text, "text to translate")->required();
   search->add_option("--at-once", options->at_once, "lines per call (default: 1,32,1000)")
@@ -161,12 +157,11 @@ void print_step(const Experiment& experiment, const StepBenchmark& step) {
   const RowCost cost = scaled_cost(experiment, experiment, step);
   line("parameters", significant(static_cast<double>(cost.parameters) / 1e6, 4) + " million");
   line("vocabulary",
-       format("%lld source, %lld target", static_cast<long long>(step.source_vocabulary),
-              static_cast<long long>(step.target_vocabulary)));
-  line("text", format("%s; longest sentence %lld tokens; unknown: %.2f %% of the source "
+       format("%ld source, %ld target", step.source_vocabulary, step.target_vocabulary));
+  line("text", format("%s; longest sentence %ld tokens; unknown: %.2f %% of the source "
                       "tokens, %.2f %% of the target tokens",
-                      counted(step.pairs, "pair").c_str(), static_cast<long long>(step.longest),
-                      100 * step.unknown_source, 100 * step.unknown_target));
+                      counted(step.pairs, "pair").c_str(), step.longest, 100 * step.unknown_source,
+                      100 * step.unknown_target));
   line("epoch", format("%.1f updates", step.updates_per_epoch));
   line("update", format("%.0f target tokens, %s GFLOP, %s s", step.tokens_per_update,
                         significant(step.flops_per_update / 1e9, 4).c_str(),

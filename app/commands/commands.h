@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/json_patch.h"
@@ -41,8 +42,29 @@ CLI::Option* add_set(CLI::App* command, std::vector<Assignment>& assignments,
                      const std::string& about = "override an option, path=value",
                      const std::string& name = "--set");
 
+/// Adds an option for a number from `low` to `high`, whose default the help shows.
+template <class Number>
+CLI::Option* add_number(CLI::App* command, const std::string& name, Number& value,
+                        const std::string& about, std::type_identity_t<Number> low,
+                        std::type_identity_t<Number> high) {
+  CLI::Option* option = command->add_option(name, value, about);
+  return option->check(CLI::Range(low, high))->capture_default_str();
+}
+
 /// Adds the models of a command, one or an ensemble.
 void add_runs(CLI::App* command, std::vector<std::filesystem::path>& runs);
+
+/// Bootstrap over the sentences of an output, as `attn score` is asked for it.
+struct Resampling {
+  std::string baseline;     ///< output of a baseline, for the paired test; may be empty
+  bool confidence = false;  ///< the confidence interval
+};
+
+/// Adds --baseline and --confidence.
+void add_resampling(CLI::App* command, Resampling& resampling);
+
+/// Warns on stderr that a test of an output against itself has no meaning.
+void warn_if_identical(const std::string& baseline, bool identical);
 
 /// Prints what a measured step says of the experiment: text, speed and memory of its training.
 void print_step(const Experiment& experiment, const StepBenchmark& step);

@@ -50,7 +50,7 @@ void fuse(const FuseOptions& options) {
     if (options.min_f1 > 0 && f1 + kRounding < options.min_f1) return;
     ++kept;
     if (options.scores) {
-      std::cout << format("%lld\t%.6f\t", static_cast<long long>(sentence + 1), f1);
+      std::cout << format("%ld\t%.6f\t", sentence + 1, f1);
     }
     std::cout << (empty ? "()" : write_tree(with_root(std::move(fused.tree)))) << '\n';
   };
@@ -105,11 +105,8 @@ void add_fuse_command(CLI::App& app) {
       "  attn parse runs/two --beam 21 --nbest 21 --nbest-list < sentences > two.nbest\n"
       "  attn fuse one.nbest two.nbest > trees");
   command->add_option("files", options->files, "one or more files of parses")->required();
-  command
-      ->add_option("--min-f1", options->min_f1,
-                   "print only the trees with at least this expected F1, in percent")
-      ->check(CLI::Range(0.0, 100.0))
-      ->capture_default_str();
+  add_number(command, "--min-f1", options->min_f1,
+             "print only the trees with at least this expected F1, in percent", 0.0, 100.0);
   command->add_flag("--samples", options->samples,
                     "n-best lists are samples (search.method=sample): trees of a list have equal "
                     "weight");
@@ -135,12 +132,10 @@ void add_agree_command(CLI::App& app) {
           "the other files; tags are ignored, punctuation counts (default: the trees, with their "
           "tags, must be equal except for the outer bracket)")
       ->check(CLI::Range(0.0, 100.0));
-  command->add_option("--min-words", options->agreement.min_words, "minimum number of words")
-      ->check(CLI::Range(0, 1 << 16))
-      ->capture_default_str();
-  command->add_option("--max-words", options->agreement.max_words, "maximum number of words")
-      ->check(CLI::Range(0, 1 << 16))
-      ->capture_default_str();
+  add_number(command, "--min-words", options->agreement.min_words, "minimum number of words", 0,
+             1 << 16);
+  add_number(command, "--max-words", options->agreement.max_words, "maximum number of words", 0,
+             1 << 16);
   command->callback([options] { agree(*options); });
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iostream>
 #include <memory>
+#include <tuple>
 
 #include "data/synthetic/corpus.h"
 
@@ -40,18 +41,13 @@ void add_generate_command(CLI::App& app) {
           "directory", options->directory,
           "output directory, created if missing; files with other content are not replaced")
       ->required();
-  command->add_option("--train", options->sizes.train, "training pairs")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--valid", options->sizes.valid, "validation pairs")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--test", options->sizes.test, "test pairs")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "random seed")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  for (const auto& [name, value, about] :
+       {std::tuple("--train", &options->sizes.train, "training pairs"),
+        {"--valid", &options->sizes.valid, "validation pairs"},
+        {"--test", &options->sizes.test, "test pairs"},
+        {"--seed", &options->seed, "random seed"}}) {
+    command->add_option(name, *value, about)->check(CLI::NonNegativeNumber)->capture_default_str();
+  }
   command->callback([options] {
     const auto log = [](const std::string& line) { std::cerr << line << "\n"; };
     const GeneratedCorpus corpus = write_generated_corpus(

@@ -97,7 +97,7 @@ struct HeadsOptions {
 BleuOptions bleu_options(const Experiment& experiment) {
   for (const EvaluatorConfig& evaluator : experiment.eval) {
     const auto* bleu = std::get_if<BleuEvaluation>(&evaluator.options);
-    if (bleu != nullptr) return bleu->bleu_options();
+    if (bleu != nullptr) return bleu->score_options();
   }
   return {};
 }
@@ -138,6 +138,9 @@ void heads(const HeadsOptions& options, const Context& context) {
     throw ConfigError("heads: --prune and --ablate score translations with BLEU; " +
                       options.run.string() + " is a parser (data.task=parsing)");
   }
+  for (const auto& file : text_files(loaded.experiment.data, options.data)) {
+    require_not_input(options.json, file);
+  }
   std::cerr << "reading " << loaded.directory.path().string() << "\n";
   auto json = requested_output(options.json);
   const SelectedPairs selected = reference_pairs(loaded, source_lines(loaded, options.data),
@@ -174,21 +177,12 @@ void add_heads_command(CLI::App& app, const Context& context) {
       ->add_option("--data", options->data,
                    "parallel text, in the same form as data.valid; for a parser a file of trees")
       ->required();
-  command
-      ->add_option("--lines", options->limits.lines,
-                   "number of sentences to use, from the start of the file")
-      ->check(CLI::Range(1, 1 << 24))
-      ->capture_default_str();
-  command
-      ->add_option("--max-tokens", options->limits.max_tokens,
-                   "skip sentences with more tokens than this")
-      ->check(CLI::Range(1, 1 << 16))
-      ->capture_default_str();
-  command
-      ->add_option("--common", options->statistics.common_tokens,
-                   "number of most frequent tokens that do not count as rare")
-      ->check(CLI::Range(0, 1 << 24))
-      ->capture_default_str();
+  add_number(command, "--lines", options->limits.lines,
+             "number of sentences to use, from the start of the file", 1, 1 << 24);
+  add_number(command, "--max-tokens", options->limits.max_tokens,
+             "skip sentences with more tokens than this", 1, 1 << 16);
+  add_number(command, "--common", options->statistics.common_tokens,
+             "number of most frequent tokens that do not count as rare", 0, 1 << 24);
   command->add_flag("--prune", options->prune,
                     "BLEU with an increasing number of heads masked, the least important first");
   command->add_flag("--ablate", options->ablate,

@@ -10,13 +10,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
-#include "base/json_config.h"
 #include "data/lines.h"
 #include "eval/metrics/bleu.h"
-#include "eval/metrics/bootstrap.h"
 #include "eval/metrics/chrf.h"
-#include "eval/metrics/sentence_statistics.h"
 #include "eval/metrics/ter.h"
+#include "eval/metrics/text_score.h"
 
 namespace attn {
 namespace {
@@ -39,8 +37,7 @@ struct ScoreArguments {
   ChrfOptions chrf;
   TerOptions ter;
   bool force = false;
-  std::string baseline;     // output of a baseline, for the paired test; may be empty
-  bool confidence = false;  // print the confidence interval
+  Resampling resampling;
   bool json = false;
 };
 
@@ -73,49 +70,15 @@ ScoredText read_scored_text(const ScoreArguments& arguments) {
   if (arguments.metric == "bleu" && !arguments.force) {
     warn_if_tokenized(text.hypotheses, arguments.bleu);
   }
-  if (arguments.baseline.empty()) return text;
-  text.baseline = read_text(arguments.baseline, false);
+  const std::string& baseline = arguments.resampling.baseline;
+  if (baseline.empty()) return text;
+  text.baseline = read_text(baseline, false);
   check_same_length(text.hypotheses, *text.baseline);
-  if (text.hypotheses.lines == text.baseline->lines) {
-    std::cerr << "warning: " << arguments.baseline
-              << ": identical to the scored output; p has no meaning\n";
-  }
+  warn_if_identical(baseline, text.hypotheses.lines == text.baseline->lines);
   return text;
 }
 
-void add_resampled(Json& json, const PairedBootstrap& resampled) {
-  const BootstrapScore& baseline = resampled.baseline;
-  if (resampled.systems.empty()) {
-    json["mean"] = baseline.mean;
-    json["ci"] = baseline.ci;
-    return;
-  }
-  const PairedScore& system = resampled.systems.front();
-  json["mean"] = system.system.mean;
-  json["ci"] = system.system.ci;
-  json["baseline"] = {{"score", baseline.score}, {"mean", baseline.mean}, {"ci", baseline.ci}};
-  json["difference"] = system.difference;
-  json["p_value"] = system.p_value;
-}
-
-void print_resampled(const PairedBootstrap& resampled) {
-  const auto print = [](const char* what, const BootstrapScore& of) {
-    std::cout << format("%-9s %.2f (%.2f ± %.2f)\n", what, of.score, of.mean, of.ci);
-  };
-  if (resampled.systems.empty()) {
-    print("system", resampled.baseline);
-    return;
-  }
-  const PairedScore& system = resampled.systems.front();
-  print("baseline", resampled.baseline);
-  print("system", system.system);
-  const BootstrapOptions options;
-  std::cout << format("%+.2f, p = %.4f", system.difference, system.p_value)
-            << " (paired bootstrap, " << options.samples << " resamples, seed " << options.seed
-            << ")\n";
-}
-
-Json bleu_json(const BleuScore& score) {
+Json to_json(const BleuScore& score) {
   return {{"score", score.score},
           {"precisions", score.precisions},
           {"bp", score.bp},
@@ -124,11 +87,11 @@ Json bleu_json(const BleuScore& score) {
           {"signature", score.signature}};
 }
 
-Json chrf_json(const ChrfScore& score) {
+Json to_json(const ChrfScore& score) {
   return {{"score", score.score}, {"name", score.name}, {"signature", score.signature}};
 }
 
-Json ter_json(const TerScore& score) {
+Json to_json(const TerScore& score) {
   return {{"score", score.score},
           {"edits", score.edits},
           {"ref_length", score.ref_length},
@@ -136,54 +99,35 @@ Json ter_json(const TerScore& score) {
 }
 
 // Prints the score of a metric, which is that of the sum of its statistics of sentences.
-template <class Statistics, class Options, class Score>
-void print_score(const ScoreArguments& arguments, const Options& options,
-                 std::vector<Statistics> (*statistics)(std::span<const std::string>,
-                                                       std::span<const std::vector<std::string>>,
-                                                       const Options&),
-                 Score (*score_of)(const Statistics&, const Options&, int64_t),
-                 std::string (*line_of)(const Score&), Json (*json_of)(const Score&)) {
+template <class Options>
+void print_score(const ScoreArguments& arguments, const Options& options) {
   options.validate();
   const ScoredText text = read_scored_text(arguments);
-  using Runs = std::vector<std::vector<Statistics>>;
-  const auto runs_of = [&](const TextFile& file) {
-    return Runs{statistics(file.lines, text.references, options)};
+  const auto statistics_of = [&](const TextFile& file) {
+    return corpus_statistics(file.lines, text.references, options);
   };
-  const auto resampled_of = [&](const Runs& runs) {
-    return resampled_system(
-        runs, [&](const Statistics& drawn) { return score_of(drawn, options, 1).score; });
-  };
-  const Runs runs = runs_of(text.hypotheses);
-  const Score score = score_of(sum_of(runs.front()), options, std::ssize(text.references));
-  std::optional<PairedBootstrap> resampled;
-  if (text.baseline) {
-    const Runs other = runs_of(*text.baseline);
-    const ResampledSystem system = resampled_of(runs);
-    resampled = resample_systems(resampled_of(other), std::span(&system, 1));
-  } else if (arguments.confidence) {
-    resampled = resample_systems(resampled_of(runs), {});
+  const auto sentences = statistics_of(text.hypotheses);
+  const auto score = score_of(sum_of(sentences), options, std::ssize(text.references));
+  std::optional<ResampledSystem> baseline;
+  if (text.baseline) baseline = resampled_text(statistics_of(*text.baseline), options);
+  std::optional<PairedBootstrap> tested;
+  if (baseline || arguments.resampling.confidence) {
+    tested = resample(resampled_text(sentences, options), baseline);
   }
   if (arguments.json) {
-    Json json = json_of(score);
-    if (resampled) add_resampled(json, *resampled);
+    Json json = to_json(score);
+    if (tested) add_bootstrap(json, *tested);
     std::cout << json.dump(2) << "\n";
     return;
   }
-  std::cout << line_of(score) << "\n";
-  if (resampled) print_resampled(*resampled);
+  std::cout << format_score(score) << "\n";
+  if (tested) std::cout << format_bootstrap(*tested);
 }
 
 void score_text(const ScoreArguments& arguments) {
-  if (arguments.metric == "bleu") {
-    print_score(arguments, arguments.bleu, bleu_statistics, bleu_from_statistics, format_bleu,
-                bleu_json);
-  } else if (arguments.metric == "ter") {
-    print_score(arguments, arguments.ter, ter_statistics, ter_from_statistics, format_ter,
-                ter_json);
-  } else {
-    print_score(arguments, arguments.chrf, chrf_statistics, chrf_from_statistics, format_chrf,
-                chrf_json);
-  }
+  if (arguments.metric == "bleu") return print_score(arguments, arguments.bleu);
+  if (arguments.metric == "ter") return print_score(arguments, arguments.ter);
+  print_score(arguments, arguments.chrf);
 }
 
 /// Adds the command of a metric, with the arguments that all have.
@@ -197,11 +141,7 @@ CLI::App* add_metric(CLI::App& score, const std::string& metric, const std::stri
   command
       ->add_option("REF", arguments->references, "References, line by line; several files allowed")
       ->required();
-  command->add_option("--baseline", arguments->baseline,
-                      "Output of a baseline: paired bootstrap test (sacreBLEU --paired-bs)");
-  command->add_flag("--confidence", arguments->confidence,
-                    "95 % confidence interval, " + std::to_string(BootstrapOptions{}.samples) +
-                        " bootstrap resamples (sacreBLEU --confidence)");
+  add_resampling(command, arguments->resampling);
   command->add_flag("--json", arguments->json, "Print JSON in full precision");
   command->callback([arguments] { score_text(*arguments); });
   return command;

@@ -6,7 +6,6 @@
 #include "app/commands/text_io.h"
 #include "base/error.h"
 #include "base/format.h"
-#include "base/json_config.h"
 #include "data/lines.h"
 #include "eval/metrics/parse_lines.h"
 #include "eval/metrics/parse_score.h"
@@ -16,25 +15,24 @@ namespace {
 
 struct ScoreParseArguments {
   std::string gold, predicted, parameters, by;
+  Resampling resampling;
   bool per_sentence = false;
   bool json = false;
 };
 
-ParseScore score_files(const ScoreParseArguments& arguments, const std::string& predicted_name) {
-  const EvalbParameters parameters = arguments.parameters.empty()
-                                         ? collins_parameters()
-                                         : read_evalb_parameters(arguments.parameters);
-  if (arguments.gold == "-") {
-    throw ConfigError("-: only the predicted trees can come from stdin; give a file for gold");
+ParseScore score_file(const ScoreParseArguments& arguments, const std::string& path) {
+  const std::string name = path == "-" ? "standard input" : path;
+  const EvalbParameters parameters = read_evalb_parameters(arguments.parameters);
+  if (arguments.gold == "-" || arguments.resampling.baseline == "-") {
+    throw ConfigError("-: only the scored trees can come from stdin; give files for the others");
   }
   const auto gold = gold_parses(read_lines(arguments.gold), arguments.gold);
   if (gold.empty()) {
     throw DataError(arguments.gold + ": empty file; nothing to score");
   }
-  const auto predicted =
-      predicted_parses(read_lines(arguments.predicted), predicted_name, gold.size());
+  const auto predicted = predicted_parses(read_lines(path), name, gold.size());
   if (predicted.size() != gold.size()) {
-    throw DataError(predicted_name + ": " + std::to_string(predicted.size()) + " sentences, but " +
+    throw DataError(name + ": " + std::to_string(predicted.size()) + " sentences, but " +
                     arguments.gold + " has " + std::to_string(gold.size()) +
                     "; they must match line by line, with an empty line for no tree");
   }
@@ -143,6 +141,21 @@ Json to_json(const BracketTableRow& row) {
   return json;
 }
 
+std::optional<PairedBootstrap> resampled(const ParseScore& score,
+                                         const ScoreParseArguments& arguments) {
+  const auto& [path, confidence] = arguments.resampling;
+  std::optional<ResampledSystem> baseline;
+  if (!path.empty()) {
+    const ParseScore other = score_file(arguments, path);
+    report_problems(other, path);
+    const auto same = [](const BracketCounts& a, const BracketCounts& b) { return a == b; };
+    warn_if_identical(path, std::ranges::equal(score.sentences, other.sentences, same));
+    baseline = resampled_f1(other);
+  }
+  if (!baseline && !confidence) return {};
+  return resample(resampled_f1(score), baseline);
+}
+
 Json to_json(const ParseScore& score, const ScoreParseArguments& arguments) {
   Json json = to_json(score.all);
   json["mismatched"] = score.mismatched;
@@ -166,12 +179,15 @@ Json to_json(const ParseScore& score, const ScoreParseArguments& arguments) {
 
 void score_parse(const ScoreParseArguments& arguments) {
   const std::string name = arguments.predicted == "-" ? "standard input" : arguments.predicted;
-  const ParseScore score = score_files(arguments, name);
+  const ParseScore score = score_file(arguments, arguments.predicted);
   report_problems(score, name);
+  const auto tested = resampled(score, arguments);
   if (arguments.json) {
     // Labels and words may be invalid UTF-8, JSON must not.
     constexpr auto replace = Json::error_handler_t::replace;
-    std::cout << to_json(score, arguments).dump(2, ' ', false, replace) << "\n";
+    Json json = to_json(score, arguments);
+    if (tested) add_bootstrap(json, *tested);
+    std::cout << json.dump(2, ' ', false, replace) << "\n";
     return;
   }
   if (arguments.per_sentence) {
@@ -183,6 +199,7 @@ void score_parse(const ScoreParseArguments& arguments) {
   }
   if (!arguments.by.empty()) std::cout << format_table(score, arguments.by);
   if (!arguments.per_sentence) std::cout << format_line(score);
+  if (tested) std::cout << format_bootstrap(*tested);
 }
 
 }  // namespace
@@ -195,6 +212,7 @@ void add_score_parse_command(CLI::App& score) {
       "  attn parse RUN < dev.txt | attn score parse gold.ptb - --json\n"
       "  attn score parse gold.ptb out.ptb --params new.prm --per-sentence   as EVALB prints it\n"
       "  attn score parse gold.ptb out.ptb --by label\n"
+      "  attn score parse gold.ptb out.ptb --baseline other.ptb\n"
       "One tree per line, an empty line for no tree. As in EVALB, an outer TOP bracket is not "
       "counted; one\nwith another label, such as ROOT, is. EVALB skips sentences without a tree "
       "and "
@@ -211,6 +229,7 @@ void add_score_parse_command(CLI::App& score) {
                   "Print EVALB's table and summaries only; with --json, a list");
   parse->add_option("--by", arguments->by, "F1 by label, sentence length or span length")
       ->check(CLI::IsMember({"label", "length", "span"}));
+  add_resampling(parse, arguments->resampling);
   parse->add_flag("--json", arguments->json, "Print JSON, percentages in full precision");
   parse->callback([arguments] { score_parse(*arguments); });
 }

@@ -68,8 +68,8 @@ CLI::Option* add_search_flags(CLI::App* command, SearchFlags& flags, const std::
       command->add_flag("--nbest-list", flags.nbest_list, kNbestListHelp)->excludes(scores);
   command
       ->add_option("--chunk-size", flags.chunk_size,
-                   format("input lines per chunk, batched by length (default: %lld; terminal: 1)",
-                          static_cast<long long>(flags.chunk_size)))
+                   format("input lines per chunk, batched by length (default: %ld; terminal: 1)",
+                          flags.chunk_size))
       ->check(CLI::Range(1, 1 << 24));
   return list;
 }

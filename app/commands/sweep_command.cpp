@@ -48,11 +48,8 @@ void add_sweep_command(CLI::App& app, Context& context) {
       ->add_flag("--no-measure", options->no_measure,
                  "with --dry-run: skip FLOPs, time and memory; the texts may be missing")
       ->needs(dry_run);
-  command
-      ->add_option("--seconds", options->seconds,
-                   "with --dry-run: seconds of training the first row")
-      ->check(CLI::Range(0.001, 3600.0))
-      ->capture_default_str()
+  add_number(command, "--seconds", options->seconds,
+             "with --dry-run: seconds of training the first row", 0.001, 3600.0)
       ->needs(dry_run);
   command
       ->add_flag("--rescore", options->rescore,

@@ -71,7 +71,7 @@ TextFile read_text(const std::string& path, bool may_be_stdin, ByteOrderMark mar
 void require_not_input(const std::filesystem::path& output, const std::filesystem::path& input) {
   std::error_code none;
   if (!std::filesystem::equivalent(input, output, none)) return;
-  throw ConfigError("--output: " + output.string() + ": is also an input; give another file");
+  throw ConfigError(output.string() + ": is also an input; give another file for the output");
 }
 
 void check_same_length(const TextFile& one, const TextFile& other, const std::string& kinds) {

@@ -48,7 +48,7 @@ void add_train_command(CLI::App& app, Context& context) {
                  "print parameters, time, memory and unknown words, and train nothing")
       ->excludes("--resume", "--change");
   command
-      ->add_option("--wait", options->patience,
+      ->add_option("--wait", options->wait,
                    "seconds to wait for another process that is training this run (default: 0)")
       ->check(CLI::Range(0.0, 1e9));
   add_set(command, options->assignments);

@@ -216,7 +216,7 @@ void require_same(Communicator& world, const std::string& own, const std::string
 std::string binding_note(const ProcessGroup& processes, bool threads_given) {
   if (processes.world.size() == 1) return "";
   struct Bound {
-    long long cores, threads, machine;
+    int64_t cores, threads, machine;
   };
   const Bound own{processes.share.cores, torch::get_num_threads(),
                   ::sysconf(_SC_NPROCESSORS_ONLN) / processes.share.local_processes};
@@ -224,14 +224,14 @@ std::string binding_note(const ProcessGroup& processes, bool threads_given) {
   const std::vector<Bound> all = gather(processes.world, own);
   for (size_t r = 0; r < all.size(); ++r) {
     const auto [cores, threads, machine] = all[r];
-    const std::string bound = format("process %zu is bound to %lld cores", r, cores);
+    const std::string bound = format("process %zu is bound to %ld cores", r, cores);
     const char* const remedy = "start with mpirun --bind-to none (srun: --cpus-per-task)";
     if (threads > cores) {
-      return format("%s and has %lld threads; %s, or with --threads %lld", bound.c_str(), threads,
+      return format("%s and has %ld threads; %s, or with --threads %ld", bound.c_str(), threads,
                     remedy, cores);
     }
     if (!chosen && cores < machine) {
-      return format("%s where its share of the machine is %lld; to use them %s", bound.c_str(),
+      return format("%s where its share of the machine is %ld; to use them %s", bound.c_str(),
                     machine, remedy);
     }
   }

@@ -51,7 +51,7 @@ void on_all_ranks(Communicator& world, const std::function<void()>& work);
 void on_rank_zero(Communicator& world, const std::function<void()>& work);
 
 /// Throws ConfigError in the first process, naming the process, unless `own` is the same in all.
-/// `what`: "config", followed by what to do. To be called within the same `on_all_ranks` by all.
+/// `what`: "config", followed by what to do. To be called by all.
 void require_same(Communicator& world, const std::string& own, const std::string& what);
 
 /// A line with the remedy if processes have more threads than cores, or leave cores idle since

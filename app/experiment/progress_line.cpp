@@ -70,14 +70,12 @@ ProgressLine::ProgressLine(ProgressSource source, bool shown) {
 std::string duration_text(double seconds) {
   const auto whole = static_cast<int64_t>(std::llround(std::max(seconds, 0.0)));
   if (whole >= 3600) {
-    return format("%lld h %02lld min", static_cast<long long>(whole / 3600),
-                  static_cast<long long>(whole / 60 % 60));
+    return format("%ld h %02ld min", whole / 3600, whole / 60 % 60);
   }
   if (whole >= 60) {
-    return format("%lld min %02lld s", static_cast<long long>(whole / 60),
-                  static_cast<long long>(whole % 60));
+    return format("%ld min %02ld s", whole / 60, whole % 60);
   }
-  return format("%lld s", static_cast<long long>(whole));
+  return format("%ld s", whole);
 }
 
 bool draws_on_stderr() {
@@ -119,11 +117,10 @@ void Progress::show(const Throughput& throughput) {
 }
 
 std::string Progress::text(const TrainingInterval& interval) const {
-  return format("step %lld/%lld  loss %s  ppl %s  %.0f tokens/s  lr %.3e  %s left",
-                static_cast<long long>(interval.step), static_cast<long long>(last_step_),
-                decimal(interval.loss, 4).c_str(), decimal(interval.perplexity, 2).c_str(),
-                interval.tokens_per_second, interval.learning_rate,
-                duration_text(interval.seconds_left).c_str());
+  return format("step %ld/%ld  loss %s  ppl %s  %.0f tokens/s  lr %.3e  %s left", interval.step,
+                last_step_, decimal(interval.loss, 4).c_str(),
+                decimal(interval.perplexity, 2).c_str(), interval.tokens_per_second,
+                interval.learning_rate, duration_text(interval.seconds_left).c_str());
 }
 
 }  // namespace attn

@@ -158,12 +158,12 @@ bool RunDirectory::has_trained() const {
   return fs::exists(result()) || !list_checkpoints(checkpoints()).empty();
 }
 
-RunLock::RunLock(const fs::path& directory, double patience_seconds) {
+RunLock::RunLock(const fs::path& directory, double wait_seconds) {
   make_directories(directory);
   const fs::path path = RunDirectory(directory).lock();
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file_ < 0) throw_file_error("write", path, errno);
-  const auto until = Clock::now() + std::chrono::duration<double>(patience_seconds);
+  const auto until = Clock::now() + std::chrono::duration<double>(wait_seconds);
   while (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
     if (errno == EINTR) continue;
     if (errno != EWOULDBLOCK) {
@@ -217,9 +217,11 @@ void require_input(const fs::path& path, const std::vector<InputKind>& expected)
 void require_place(const fs::path& directory, InputKind kind) {
   if (!fs::exists(directory)) return;
   require_input(directory, {kind});
+  const fs::path plan = directory / kSweepFile;
   const bool written = kind == InputKind::run
                            ? is_written_run(directory)
-                           : kind_of(directory) == kind || kind_of(directory / "tune") == kind;
+                           : kind_of(directory) == kind || kind_of(directory / "tune") == kind ||
+                                 (fs::is_regular_file(plan) && json_of(plan).is_discarded());
   if (fs::is_directory(directory) && (written || fs::is_empty(directory))) return;
   throw ConfigError(directory.string() + ": exists and is not " + noun_of(kind) +
                     "; give another directory with --run");

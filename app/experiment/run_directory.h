@@ -83,9 +83,9 @@ class RunDirectory : public ModelDirectory {
 /// says so.
 class RunLock {
  public:
-  /// Creates the directory if missing. Throws DataError, naming the process, if another one still
-  /// holds the lock after `patience_seconds`, or if the directory is not writable.
-  explicit RunLock(const std::filesystem::path& directory, double patience_seconds = 0.0);
+  /// Creates the directory if missing. Throws UserError (busy), naming the process, if another one
+  /// still holds the lock after `wait_seconds`, and DataError if the directory is not writable.
+  explicit RunLock(const std::filesystem::path& directory, double wait_seconds = 0.0);
   ~RunLock();
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;

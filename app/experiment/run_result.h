@@ -63,8 +63,9 @@ std::string text_at(const Json& record, const char* key);
 /// The step of a record of metrics.jsonl; 0 if it has none that training can reach.
 int64_t step_of(const Json& record);
 
-/// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train", "eval", "average" or
-/// "best". Incomplete or unknown lines are skipped. Empty without a file. Throws DataError.
+/// The records of RUN/metrics.jsonl, oldest first; their "kind" is "train", "eval", "average",
+/// "best" or "change". Incomplete or unknown lines are skipped. Empty without a file. Throws
+/// DataError.
 std::vector<Json> read_metrics(const RunDirectory& run);
 
 /// The evaluators' results at `step`, from the metrics; of the average or the best if scored.

@@ -159,7 +159,7 @@ int train_with(const TrainOptions& options, const Context& context, const Proces
   PlannedTraining planned = plan_together(options, context, world);
   std::unique_ptr<RunLock> lock;
   if (!planned.nothing_left()) {
-    on_rank_zero(world, [&] { lock = std::make_unique<RunLock>(planned.run, options.patience); });
+    on_rank_zero(world, [&] { lock = std::make_unique<RunLock>(planned.run, options.wait); });
     // Again: the process that had the lock may have started the run.
     planned = plan_together(options, context, world);
   }

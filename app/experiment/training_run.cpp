@@ -87,9 +87,8 @@ void TrainingRun::log_scores(const char* kind, const Evaluator& evaluator,
   fields["options"] = options_key(evaluator);
   fields["eval_seconds"] = seconds;
   metrics_->write(kind, fields);
-  if (const auto* config = find_evaluator(experiment_, evaluator.name())) {
-    count_scoring(*config, experiment_.data, evaluator.text_key(), directory_, step());
-  }
+  count_scoring(*find_evaluator(experiment_, evaluator.name()), experiment_.data,
+                evaluator.text_key(), directory_, step());
   const std::string what =
       std::string_view(kind) == kScores ? "step " + std::to_string(step()) : kind;
   progress_->log(what + "  " + evaluator.name() + "  " + result.line + "  (" +
@@ -101,8 +100,9 @@ void TrainingRun::log_scores(const char* kind, const Evaluator& evaluator,
 void TrainingRun::score_yield(bool again) {
   const bool averages = experiment_.train.average_last > 0;
   if (averages) {
+    const int64_t saved = (step() - 1) / experiment_.train.checkpoint_every + 1;
     progress_->log(average({.run = directory_.path(),
-                            .last = experiment_.train.average_last,
+                            .last = std::min(experiment_.train.average_last, saved),
                             .at_most = !again,  // then all of them are there, unless removed
                             .last_step = step()}));
   }
@@ -193,10 +193,9 @@ LoopEnd TrainingRun::run() {
     }
     if (end == LoopEnd::finished && step() < experiment_.train.steps) {
       progress_->log(
-          format("early stopping at step %lld of %lld (train.patience): no better "
-                 "evaluation since step %lld",
-                 static_cast<long long>(step()), static_cast<long long>(experiment_.train.steps),
-                 static_cast<long long>(trainer_->state.best_step)));
+          format("early stopping at step %ld of %ld (train.patience): no better "
+                 "evaluation since step %ld",
+                 step(), experiment_.train.steps, trainer_->state.best_step));
     }
   });
   return end == LoopEnd::finished && !write_result() ? LoopEnd::interrupted : end;

@@ -30,7 +30,7 @@ struct TrainOptions {
   bool resume = false;                  ///< resume from the newest checkpoint
   bool rescore = false;                 ///< with `resume`: score a finished run by other options
   std::vector<Assignment> changes;      ///< of kChangeable, from there on
-  double patience = 0.0;                ///< seconds to wait for the lock
+  double wait = 0.0;                    ///< seconds to wait for the lock
   std::vector<Assignment> assignments;  ///< applied after the config
 };
 

@@ -196,7 +196,8 @@ void TrainingRun::load_data() {
   }
   if (!is_rank_zero()) return;
   for (const EvaluatorConfig& config : experiment_.eval) {
-    if (config.text(data) == experiment_.data.train) log(config.name + ": scores training text");
+    const bool trained = config.text(data) == experiment_.data.train;
+    if (trained) log("warning: " + config.name + " scores training text");
     evaluators_.push_back(
         make_evaluator(config, experiment_.search, experiment_.data, tokenizers_, cache()));
   }
@@ -221,8 +222,8 @@ void TrainingRun::restore(const OptimizerState& whole) {
   }
   if (step() > experiment_.train.steps) {
     throw ConfigError(
-        format("train.steps: %lld: the run is already at step %lld; set at least that many",
-               static_cast<long long>(experiment_.train.steps), static_cast<long long>(step())));
+        format("train.steps: %ld: the run is already at step %ld; set at least that many",
+               experiment_.train.steps, step()));
   }
   TrainState& state = trainer_->state;
   if (state.evaluation_pending != 0 && fs::exists(saved.evaluation())) {
@@ -265,10 +266,12 @@ bool TrainingRun::deciding_changed(const Experiment& before) const {
   if (deciding_config(before) != deciding_config(experiment_)) return true;
   if (deciding == nullptr) return false;
   const std::string former = deciding_evaluator(before.eval)->name;
-  std::string text;
+  std::string text;  // of its first score: attn train --rescore adds others
   for (const Json& record : read_metrics(directory_)) {
     const bool same = record.value("kind", "") == "eval" && record.value("name", "") == former;
-    if (same) text = record.value("text", "");
+    if (same && step_of(record) == trainer_->state.best_step && text.empty()) {
+      text = record.value("text", "");
+    }
   }
   const auto index = static_cast<size_t>(deciding - experiment_.eval.data());
   return !text.empty() && text != evaluators_[index]->text_key();
@@ -277,9 +280,9 @@ bool TrainingRun::deciding_changed(const Experiment& before) const {
 void TrainingRun::record_changes() {
   for (const Json& change : changes_) {
     metrics_->write("change", change);
-    progress_->log(format("%s is %s from step %lld on, was %s",
+    progress_->log(format("%s is %s from step %ld on, was %s",
                           std::string(change["option"]).c_str(), change["after"].dump().c_str(),
-                          static_cast<long long>(step()), change["before"].dump().c_str()));
+                          step(), change["before"].dump().c_str()));
   }
 }
 
@@ -288,7 +291,7 @@ void TrainingRun::write_run_info() {
   progress_->log(model_line());
   if (const TrainConfig& train = experiment_.train; train.warmup >= train.steps) {
     progress_->log(
-        "train.warmup: " + std::to_string(train.warmup) +
+        "warning: train.warmup " + std::to_string(train.warmup) +
         ": the learning rate only rises, up to train.steps=" + std::to_string(train.steps));
   }
   if (const Json before = read_run_file(directory_); step() > 0 && !before.empty()) {

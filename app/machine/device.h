@@ -24,7 +24,7 @@ struct Context {
 /// and for "cuda" without a GPU.
 torch::Device find_device(const std::string& name);
 
-/// Peak memory of this process in bytes: resident set size, or allocated on the GPU.
+/// Peak memory of this process in bytes: resident set size, or reserved on the first GPU.
 int64_t peak_memory(torch::Device device);
 
 /// JSON object with command, version, commit (plus "+changes" for uncommitted changes), LibTorch,

@@ -121,6 +121,7 @@ pid_t start_process(const ProcessRequest& request) {
     ::_exit(127);
   }
   const int error = errno;
+  if (child > 0) ::setpgid(child, child);  // whichever of the two is first
   ::close(output);
   if (child < 0) {
     throw DataError("a process cannot be started: " + std::generic_category().message(error));

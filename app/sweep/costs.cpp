@@ -123,7 +123,8 @@ void print_totals(const SweepPlan& plan, const std::vector<std::optional<RowCost
     seconds.push_back(cost->seconds);
     if (!run.finished) unfinished.push_back(cost->seconds);
   }
-  std::cout << plan.runs.size() << " runs";
+  jobs = std::min(jobs, std::ssize(plan.runs));
+  std::cout << counted(std::ssize(plan.runs), "run");
   if (flops > 0) {
     std::cout << format(", %.2g FLOPs, ", flops) << duration_text(makespan(seconds, jobs))
               << " with " << jobs << " at a time";

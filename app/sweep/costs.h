@@ -85,7 +85,7 @@ struct RowCost {
 /// The cost of `row` from `base`, the measured step of `measured`: the same FLOP/s; memory that
 /// depends on the batch grows with the square root of the FLOPs, as activations with the width, in
 /// addition to that of weights, gradients and optimizer state.
-/// A row of other data has data.vocab_size tokens.
+/// A row with other options of the vocabulary has data.vocab_size tokens.
 RowCost scaled_cost(const Experiment& row, const Experiment& measured, const StepBenchmark& base);
 
 /// Runs that train at a time on GPUs: as many as each has memory for of `largest` bytes, 16 at

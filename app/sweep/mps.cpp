@@ -58,7 +58,8 @@ MpsServer::~MpsServer() {
   if (environment_.empty() || !ends) return;
   const fs::path log = fs::path(environment_.at("CUDA_MPS_LOG_DIRECTORY")) / "control.out";
   try {
-    shell("echo quit | timeout 60 nvidia-cuda-mps-control", environment_, log);
+    const char* const quit = "echo quit | timeout 60 nvidia-cuda-mps-control";
+    if (shell(quit, environment_, log)) fs::remove_all(log.parent_path());
   } catch (const std::exception&) {  // no process can be started: the server stays
   }
   ::close(lock_);

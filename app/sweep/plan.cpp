@@ -121,7 +121,8 @@ std::string command_of(const SweepRequest& request) {
     command += " --set " + shell_word(assignment.text);
   }
   if (!request.directory.empty()) command += " --run " + shell_word(request.directory.string());
-  if (request.seeds > 0) command += " --seeds " + std::to_string(request.seeds);
+  const bool all = request.only.empty();  // otherwise other rows may have other seeds
+  if (request.seeds > 0 && all) command += " --seeds " + std::to_string(request.seeds);
   if (request.jobs > 0) command += " --jobs " + std::to_string(request.jobs);
   if (!request.launcher.empty()) command += " --launcher " + shell_word(request.launcher);
   return command;
@@ -165,17 +166,15 @@ void set_program(PlannedRow& planned, const SweepRow& row, const fs::path& folde
   change.hash = to_hex(hash_text(change.record));
 }
 
-// The run of a row with its k-th seed, from 0.
+}  // namespace
+
 PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k) {
   PlannedRun run{.row = row, .experiment = plan.rows[row].experiment};
   run.experiment.seed += k;
   run.name = plan.rows[row].name + "/seed-" + std::to_string(run.experiment.seed);
   run.directory = plan.directory / run.name;
-  run.change = plan.rows[row].change.record;
   return run;
 }
-
-}  // namespace
 
 SweepMetrics chosen_metrics(const Experiment& experiment, const SweepMetrics& chosen,
                             const std::string& place) {

@@ -27,8 +27,7 @@ struct PlannedRun {
   std::string name;  ///< "ROW/seed-1"
   Experiment experiment;
   std::filesystem::path directory;        ///< SWEEP/ROW/seed-1
-  std::string change;                     ///< ProgramChange::record of its row; "": none
-  bool finished = false;                  ///< has a result, by inspect_runs
+  bool finished = false;                  ///< has a result of its row, by inspect_runs
   bool rescore = false;                   ///< has one, to be scored again (SweepPlan::rescore)
   std::vector<std::string> changed = {};  ///< options in which its directory differs from its row
   std::filesystem::path program;          ///< that trains it, once it is built; empty: this one
@@ -68,9 +67,6 @@ struct SweepPlan {
   }
 };
 
-/// The file in a sweep directory that caches the hashes of its texts (TextHashes).
-inline constexpr const char* kTextHashes = "cache/texts.json";
-
 /// What `attn sweep` was given.
 struct SweepRequest {
   std::filesystem::path file;
@@ -93,7 +89,7 @@ struct SweepRequest {
 ///
 ///   SWEEP/sweep.json            the resolved plan, for the report
 ///   SWEEP/vocabulary/HASH/      tokenizers, one set per combination of text and tokenizer options
-///   SWEEP/cache/                encoded corpora and hashes of the texts, safe to delete
+///   SWEEP/cache/                encoded corpora, safe to delete
 ///   SWEEP/ROW/seed-1.json       config of one run
 ///   SWEEP/ROW/seed-1.log        its output
 ///   SWEEP/ROW/seed-1/           its run directory
@@ -105,6 +101,7 @@ struct SweepMachine {
   int64_t cores = 1;            ///< which the runs share
   int64_t gpus = 0;             ///< assigned to the runs round-robin
   int64_t jobs = 1;             ///< runs that train at a time; 0: as many as fit on the GPUs
+  bool given = false;           ///< whether the cores are those of --threads
 };
 
 /// Reads the file and resolves every row before any row is trained. Throws ConfigError with the row
@@ -115,6 +112,9 @@ SweepPlan plan_sweep(const SweepRequest& request);
 /// ConfigError, beginning with `place`.
 SweepMetrics chosen_metrics(const Experiment& experiment, const SweepMetrics& chosen,
                             const std::string& place);
+
+/// The run of a row with its k-th seed, from 0.
+PlannedRun run_of(const SweepPlan& plan, size_t row, int64_t k);
 
 /// Plans the runs of the selected rows; sets each row's config and in what it differs from the
 /// first. May throw.
@@ -158,7 +158,7 @@ int64_t take_collected(const SweepPlan& plan);
 
 /// Adds a finished run to the collection, if there is one, unless it is there, with its
 /// vocabularies; one that was trained for fewer steps (train.steps) is replaced. Checkpoints,
-/// weights and caches are not copied. Throws DataError.
-void collect_run(const SweepPlan& plan, const PlannedRun& run);
+/// weights and caches are not copied. Returns why it could not be added, or "".
+std::string collect_run(const SweepPlan& plan, const PlannedRun& run);
 
 }  // namespace attn

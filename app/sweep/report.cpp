@@ -118,7 +118,7 @@ RowRecord read_row(const PlannedRow& planned, const fs::path& directory, RunRead
     RunRecord& record = row.runs.emplace_back();
     try {
       record = read_run(run, name, experiment, row.change.record, reader, out);
-    } catch (const DataError& error) {  // the results of the others are still reported
+    } catch (const std::exception& error) {  // the results of the others are still reported
       out.notes.push_back(std::string(error.what()) + ": omitted");
       record = {.state = RunState::omitted, .status = "omitted (see the notes)"};
     }
@@ -142,40 +142,42 @@ std::string run_command(const fs::path& run, const std::string& name) {
          shell_word(config.string()) + " --run " + shell_word("runs/" + name + "-again");
 }
 
-// What a report has before its rows. `base`: the experiment of the first row.
+// What a report has before its rows.
 SweepResults results_of(const std::string& title, const std::string& about,
-                        const SweepMetrics& metrics, const Experiment& base) {
+                        const SweepMetrics& metrics) {
   SweepResults out;
   out.title = title;
   out.about = printable(about);
   out.made = "Made by " + version_line() + ".";
   out.evaluators = metrics;
-  if (const auto* evaluator = find_evaluator(base, metrics[Metric::bleu])) {
-    out.bleu_options = evaluator->get<BleuEvaluation>().bleu_options();
-  }
   return out;
 }
 
 // Reads sweep.json.
 SweepPlan read_plan(const fs::path& path) {
-  SweepPlan plan;
-  read_config(plan, parse_json(read_file(path, kMaxConfigBytes), kSweepFile));
-  require(!plan.rows.empty(), "rows", "[]", "must have at least one row");
-  const auto last = static_cast<int64_t>(plan.rows.size()) - 1;
-  for (PlannedRow& row : plan.rows) {
-    row.experiment = read_resolved(row.config, "row " + row.name);
-    require_between("rows." + row.name + ".baseline", row.baseline, 0, last);
-    require_between("rows." + row.name + ".seeds", row.seeds, 0, kMaxSeeds);
+  try {
+    SweepPlan plan;
+    read_config(plan, parse_json(read_file(path, kMaxConfigBytes), kSweepFile));
+    require(!plan.rows.empty(), "rows", "[]", "must have at least one row");
+    const auto last = static_cast<int64_t>(plan.rows.size()) - 1;
+    for (PlannedRow& row : plan.rows) {
+      row.experiment = read_resolved(row.config, "row " + row.name);
+      require_between("rows." + row.name + ".baseline", row.baseline, 0, last);
+      require_between("rows." + row.name + ".seeds", row.seeds, 0, kMaxSeeds);
+    }
+    return plan;
+  } catch (const std::exception& error) {  // of the file, Json or a config
+    throw DataError(path.string() + ": corrupt or written by an earlier version (" + error.what() +
+                    "); run attn sweep again to rewrite it");
   }
-  return plan;
 }
 
 // The results of the runs that the plan has.
 SweepResults results_of_plan(const SweepPlan& plan, const fs::path& directory) {
   std::vector<Experiment> experiments;
   for (const PlannedRow& row : plan.rows) experiments.push_back(row.experiment);
-  SweepResults out = results_of(fs::path(plan.source).stem().string(), plan.file.about,
-                                plan.metrics, experiments.front());
+  SweepResults out =
+      results_of(fs::path(plan.source).stem().string(), plan.file.about, plan.metrics);
   out.command = plan.command;
   out.notes = plan.tuning;
   out.published = plan.file.published;
@@ -195,12 +197,12 @@ SweepResults results_of_run(const fs::path& run) {
   const Experiment experiment = load_description(run);
   const std::string title =
       fs::absolute(run / ".").lexically_normal().parent_path().filename().string();
-  SweepResults out =
-      results_of(title, experiment.about, chosen_metrics(experiment, {}, ""), experiment);
+  SweepResults out = results_of(title, experiment.about, chosen_metrics(experiment, {}, ""));
   out.single_run = true;
   out.command = run_command(run, title);
   RowRecord row;
   row.name = title;
+  row.values = values_by_path(write_resolved(experiment));
   RunReader reader(out);
   row.runs.push_back(reader.read(run, title, experiment, experiment));
   out.rows.push_back(std::move(row));
@@ -222,14 +224,7 @@ SweepResults collect_results(const fs::path& directory) {
                                " is missing; give the directory of a sweep or a run"
                          : ": no such sweep or run"));
   }
-  try {
-    return results_of_plan(read_plan(path), directory);
-  } catch (const DataError&) {
-    throw;
-  } catch (const std::exception& error) {  // of Json or of a config
-    throw DataError(path.string() + ": corrupt or written by an earlier version (" + error.what() +
-                    "); run attn sweep again to rewrite it");
-  }
+  return results_of_plan(read_plan(path), directory);
 }
 
 }  // namespace

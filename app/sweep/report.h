@@ -32,9 +32,9 @@ class RunReader {
                       const Experiment& row, RunRecord& record);
   void read_scores(const std::filesystem::path& run, const Experiment& experiment,
                    const RunResult& result, RunRecord& record);
-  void read_sentences(const std::filesystem::path& run, const DataConfig& data,
-                      const EvaluatorConfig& evaluator, const EvaluatorResult& result, double score,
-                      RunRecord& record);
+  ResampledSystem read_outputs(const std::filesystem::path& output, const DataConfig& data,
+                               const EvaluatorConfig& evaluator, double score,
+                               const std::string& run);
 
   SweepResults& out_;
   std::map<std::string, TestScorings> tests_;  // by text key

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <utility>
 
 #include "app/experiment/resume.h"
 #include "app/sweep/report.h"
 #include "base/format.h"
-#include "data/lines.h"
-#include "eval/metrics/sentence_statistics.h"
 #include "train/checkpoint_store.h"
 
 namespace attn {
@@ -122,9 +121,11 @@ void RunReader::note_tests() {
     return counted(of.times, "time") + " by " + counted(std::ssize(of.runs), "run");
   };
   for (const auto& [key, here] : tests_) {
-    const TestScorings all = scorings_in_ledger(here.set, key);
-    out_.notes.push_back("test set " + here.set + " (" + key.substr(0, 8) + "): scored " +
-                         counts(here) + " of this report; by its ledger " + counts(all));
+    const bool known = !here.set.empty();
+    out_.notes.push_back(
+        (known ? "test set " + here.set : "a former test set") + " (" + key.substr(0, 8) +
+        "): scored " + counts(here) + " of this report" +
+        (known ? "; by its ledger " + counts(scorings_in_ledger(here.set, key)) : ""));
   }
 }
 
@@ -133,6 +134,8 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& own, const
                                RunRecord& record) {
   int64_t step = 0;
   std::map<std::string, std::map<int64_t, std::string>> changes;  // by option and step
+  std::map<std::string, std::string> last_scored;                 // by evaluator
+  std::map<const EvaluatorConfig*, std::string> last_text;        // of test sets
   for (const Json& line : read_metrics(run)) {
     const std::string kind = line.value("kind", ""), evaluator = line.value("name", "");
     const int64_t at = step_of(line);
@@ -150,11 +153,17 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& own, const
       record.perplexities.push_back(*ppl);
     }
     if (kind != "eval" && kind != "average" && kind != "best") continue;
+    const std::string text = line.value("text", "");
     if (const auto* config = find_evaluator(row, evaluator); config && config->test) {
-      TestScorings& all = tests_[line.value("text", "")];
-      all.set = config->text(row.data);
+      TestScorings& all = tests_[text];
       all.runs.insert(record.name);
       ++all.times;
+      last_text[config] = text;
+    }
+    // Scores of another text, or by other options, are no part of a curve.
+    const std::string scored = text + line.value("options", "");
+    if (std::exchange(last_scored[evaluator], scored) != scored) {
+      std::erase_if(record.curve, [&](const auto& point) { return point.evaluator == evaluator; });
     }
     const std::string weights = kind == "eval" ? kCheckpoint : kind;
     for (const auto& [key, value] : line.items()) {
@@ -162,6 +171,7 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& own, const
       record.curve.push_back({at, evaluator, weights, key, value.get<double>()});
     }
   }
+  for (const auto& [config, text] : last_text) tests_[text].set = config->text(row.data);
   auto values = values_by_path(write_resolved(own));
   for (auto& [option, steps] : changes) {
     // The run was killed before an update, and resumed without the change.
@@ -204,37 +214,36 @@ void RunReader::read_scores(const fs::path& run, const Experiment& experiment,
                            ", unlike the first row: omitted");
       continue;
     }
+    if (const auto cut = scores.values.find("unfinished");
+        cut != scores.values.end() && cut->second > 0) {
+      out_.notes.push_back(record.name + ": " + decimal(cut->second, 0) + " outputs of " + name +
+                           " were cut at the length limit (search.extra_length)");
+    }
     record.scores[facts.metric] = value->second;
     record.texts[facts.metric] = scores.text;
     if (!out_.single_run && facts.bootstrap) {
-      read_sentences(run, experiment.data, *evaluator, scores, value->second, record);
+      record.outputs[facts.metric] = read_outputs(run / scores.output, experiment.data, *evaluator,
+                                                  value->second, record.name);
     }
   }
 }
 
-// Reads the outputs for significance tests; adds a note if they are not those that were scored.
-void RunReader::read_sentences(const fs::path& run, const DataConfig& data,
-                               const EvaluatorConfig& evaluator, const EvaluatorResult& result,
-                               double score, RunRecord& record) {
-  const BleuOptions bleu = evaluator.get<BleuEvaluation>().bleu_options();
-  const fs::path output = run / result.output;
-  const fs::path reference = text_path(evaluator.text(data), data.target);
-  if (fs::is_regular_file(output) && fs::exists(reference)) {
-    const auto hypotheses = read_lines(output);
-    const std::vector<std::vector<std::string>> references = {read_lines(reference)};
-    if (hypotheses.size() == references.front().size()) {
-      auto sentences = bleu_statistics(hypotheses, references, bleu);
-      const double again = bleu_from_statistics(sum_of(sentences), bleu, 1).score;
-      if (std::abs(again - score) < kSameScore) {
-        record.sentences = std::move(sentences);
-        return;
-      }
-    }
+// The outputs for tests over sentences; none, with a note, if they are not those that were scored.
+ResampledSystem RunReader::read_outputs(const fs::path& output, const DataConfig& data,
+                                        const EvaluatorConfig& evaluator, double score,
+                                        const std::string& run) {
+  ResampledSystem system;
+  try {
+    system = evaluator.resampled(output, data);
+    std::vector<uint32_t> all(system.sentences);
+    std::iota(all.begin(), all.end(), 0);
+    if (std::abs(system.score(all) - score) < kSameScore) return system;
+  } catch (const std::exception&) {  // missing, or of other lengths
   }
-  out_.notes.push_back(record.name + ": its translations (" + output.string() + ") or " +
-                       reference.string() +
-                       " are missing, or have changed since they were scored: its row is left out "
-                       "of the bootstrap");
+  out_.notes.push_back(
+      run + ": its outputs (" + output.string() + ") or the references in " + evaluator.text(data) +
+      " are missing, or have changed since they were scored: its row is left out of the bootstrap");
+  return {};
 }
 
 void mark_incomparable(SweepResults& out, std::span<const Experiment> experiments) {
@@ -264,8 +273,8 @@ void mark_incomparable(SweepResults& out, std::span<const Experiment> experiment
       mark(row, other, Metric::loss, "perplexity is per token of a different vocabulary");
     }
   };
-  for (size_t i = 1; i < out.rows.size(); ++i) {
-    compare(i, 0);  // the variance over seeds is that of all rows
+  for (size_t i = 0; i < out.rows.size(); ++i) {  // the first one's seeds may differ, too
+    compare(i, 0);                                // the variance over seeds is that of all rows
     if (out.rows[i].baseline != 0) compare(i, out.rows[i].baseline);
   }
 }

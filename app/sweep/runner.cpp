@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
 #include <set>
 #include <sstream>
@@ -31,6 +32,7 @@ struct Slot {
   pid_t process = 0;  // 0: free
   size_t run = 0;
   std::uintmax_t log_begin = 0;  // size of the run's log when it was started
+  std::uintmax_t log_read = 0;   // up to where its warnings have been repeated
   bool mps = false;              // whether it was started under MPS
 };
 
@@ -50,7 +52,7 @@ std::string results_text(const SweepPlan& plan, const RunResult& result) {
 }
 
 // The exit status of a run and its error since `begin`. Also appended to its logs.
-std::string failure_of(const PlannedRun& run, const ProcessEnd& end, std::uintmax_t begin) {
+std::string record_failure(const PlannedRun& run, const ProcessEnd& end, std::uintmax_t begin) {
   const std::string said = end.signalled ? "" : last_error(run.log(), begin);
   const std::string why = describe(end) + (said.empty() ? "" : ": " + said);
   log_failure(run.log(), why);
@@ -77,8 +79,8 @@ bool is_own_error(const ProcessEnd& end) {
 // processes, since rounding depends on it; on a GPU it does not.
 int64_t threads_for(const PlannedRun& run, int64_t slot, const SweepMachine& machine,
                     bool launched) {
-  const auto& [device, cores, gpus, jobs] = machine;
-  const bool divided = device == "cpu";
+  const int64_t cores = machine.cores, jobs = machine.jobs;
+  const bool divided = machine.device == "cpu";
   if (const auto started = recorded(run.directory, kThreads, kMaxThreads); divided && started) {
     const int64_t processes = launched ? 1 : recorded(run.directory, kProcesses).value_or(1);
     if (*started * processes <= cores) return *started * processes;
@@ -90,19 +92,18 @@ int64_t threads_for(const PlannedRun& run, int64_t slot, const SweepMachine& mac
 ProcessRequest training(const PlannedRun& run, int64_t slot, const SweepMachine& machine,
                         const std::string& launcher) {
   ProcessRequest request;
-  request.arguments = {(run.program.empty() ? program_path() : run.program).string(),
-                       "--device",
-                       machine.device,
-                       "--threads",
-                       std::to_string(threads_for(run, slot, machine, !launcher.empty())),
-                       "train",
-                       run.config().string(),
-                       "--run",
-                       run.directory.string(),
-                       "--wait",
-                       std::to_string(kWaitForOthers),
-                       "--resume"};
-  if (run.rescore) request.arguments.push_back("--rescore");
+  auto& arguments = request.arguments;
+  arguments = {(run.program.empty() ? program_path() : run.program).string(), "--device",
+               machine.device};
+  const auto threads = threads_for(run, slot, machine, !launcher.empty());
+  // Processes of one launcher divide the cores of their machine themselves.
+  if (launcher.empty() || machine.given || machine.jobs > 1 || recorded(run.directory, kThreads)) {
+    arguments.insert(arguments.end(), {"--threads", std::to_string(threads)});
+  }
+  arguments.insert(arguments.end(),
+                   {"train", run.config().string(), "--run", run.directory.string(), "--wait",
+                    std::to_string(kWaitForOthers), "--resume"});
+  if (run.rescore) arguments.push_back("--rescore");
   request.launcher = launcher;
   if (machine.gpus > 1 && machine.jobs > 1) {
     request.environment["CUDA_VISIBLE_DEVICES"] =
@@ -159,12 +160,29 @@ class Sweep {
     if (Clock::now() - shown_ < std::chrono::minutes(draws_on_stderr() ? 1 : 5)) return;
     shown_ = Clock::now();
     std::string running;
-    for (const Slot& slot : slots_) {
+    for (Slot& slot : slots_) {
       if (slot.process == 0) continue;
-      running += "; " + progress_of(plan_.runs[slot.run], plan_.metrics);
+      repeat_warnings(slot);
+      try {
+        running += "; " + progress_of(plan_.runs[slot.run], plan_.metrics);
+      } catch (const std::exception& error) {  // a file system may fail for a while
+        running += std::string("; ") + error.what();
+      }
     }
     log(std::to_string(end_.finished) + " of " + std::to_string(plan_.runs.size()) +
         " runs finished" + running);
+  }
+
+  // Those of the run's log since the last call, each once in a sweep: rows and seeds share most.
+  void repeat_warnings(Slot& slot) {
+    const PlannedRun& run = plan_.runs[slot.run];
+    std::ifstream file(run.log(), std::ios::binary);
+    file.seekg(static_cast<std::streamoff>(slot.log_read));
+    for (std::string line; std::getline(file, line) && !file.eof();) {
+      slot.log_read += line.size() + 1;
+      if (!line.starts_with("warning: ") || !warnings_.insert(line).second) continue;
+      log(run.name + ": " + printable(line));
+    }
   }
 
   int64_t running() const {
@@ -186,6 +204,7 @@ class Sweep {
     const PlannedRun& run = plan_.runs[slot.run];
     try {
       slot.log_begin = fs::is_regular_file(run.log()) ? fs::file_size(run.log()) : 0;
+      slot.log_read = slot.log_begin;
       ProcessRequest request = training(run, &slot - slots_.data(), machine_, launcher_);
       slot.mps = mps_ && !mps_->environment().empty() && !without_mps_.contains(slot.run);
       if (slot.mps) request.environment.merge(std::map(mps_->environment()));
@@ -205,7 +224,7 @@ class Sweep {
     end_.interrupted = true;
     log("stopping: saving all runs");
     for (const Slot& slot : slots_) {
-      if (slot.process > 0) ::kill(slot.process, SIGTERM);
+      if (slot.process > 0) ::kill(-slot.process, SIGTERM);  // with what a launcher has started
     }
   }
 
@@ -213,6 +232,7 @@ class Sweep {
     const auto slot = std::ranges::find(slots_, process, &Slot::process);
     if (slot == slots_.end()) return;
     slot->process = 0;
+    repeat_warnings(*slot);
     try {
       note_end(*slot, end);
     } catch (const std::exception& error) {  // a damaged result.json
@@ -225,22 +245,18 @@ class Sweep {
     const auto result = finished_result(run.directory, run.experiment.train);
     if (end.exit_code == 0 && result) {
       log(run.name + ": finished  " + results_text(plan_, *result));
-      try {
-        collect_run(plan_, run);
-        ++end_.finished;
-      } catch (const std::exception& error) {
-        fail(slot.run, std::string("not collected: ") + error.what());
-      }
+      const std::string why = collect_run(plan_, run);
+      why.empty() ? void(++end_.finished) : fail(slot.run, why);
     } else if (end.exit_code == static_cast<int>(ExitCode::busy)) {
       log(run.name + ": another process trains it");
     } else if (slot.mps && !end_.interrupted && !was_stopped(end) && !result &&
                !is_own_error(end)) {
       // The end of the server, or a fault of one run, ends all runs of a GPU.
-      log(run.name + ": " + failure_of(run, end, slot.log_begin) + "; resuming it without MPS");
+      log(run.name + ": " + record_failure(run, end, slot.log_begin) + "; resuming it without MPS");
       without_mps_.insert(slot.run);
       waiting_.push_back(slot.run);
     } else if (!end_.interrupted && !was_stopped(end)) {
-      fail(slot.run, failure_of(run, end, slot.log_begin));
+      fail(slot.run, record_failure(run, end, slot.log_begin));
     }
   }
 
@@ -252,6 +268,7 @@ class Sweep {
   std::vector<size_t> waiting_;
   std::optional<MpsServer> mps_;
   std::set<size_t> without_mps_;  // runs that failed under it
+  std::set<std::string> warnings_;
   SweepEnd end_;
 };
 
@@ -277,8 +294,7 @@ std::string progress_of(const PlannedRun& run, const SweepMetrics& metrics) {
       ppl = number_at(record, "ppl").value_or(0);
     }
   }
-  return format("%s %lld/%lld", run.name.c_str(), static_cast<long long>(step),
-                static_cast<long long>(run.experiment.train.steps)) +
+  return format("%s %ld/%ld", run.name.c_str(), step, run.experiment.train.steps) +
          (ppl > 0 ? " ppl " + decimal(ppl, 2) : "");
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "app/experiment/resume.h"
 #include "app/experiment/run_directory.h"
@@ -67,12 +68,13 @@ void inspect_runs(SweepPlan& plan, bool collected) {
     const RunDirectory place(begun || collection.empty() ? run.directory : collection / run.name);
     const bool exists = place.has_config();
     const auto differences =
-        exists ? row_conflicts(place, run.experiment, run.change) : std::vector<std::string>();
+        exists ? row_conflicts(place, run.experiment, plan.rows[run.row].change.record)
+               : std::vector<std::string>();
     const bool ended = exists && finished_result(place, run.experiment.train).has_value();
     run.finished = ended && differences.empty();
     run.rescore = begun && ended && !run.finished && can_be_scored(plan, run) &&
                   std::ranges::all_of(differences, is_scoring);
-    run.changed = begun && !run.rescore ? differences : std::vector<std::string>();
+    run.changed = begun ? differences : std::vector<std::string>();
   }
 }
 
@@ -81,21 +83,32 @@ bool has_unfinished(const SweepPlan& plan) {
 }
 
 void check_configs_unchanged(SweepPlan plan) {
-  for (PlannedRow& row : plan.rows) row.selected = true;
+  std::set<std::string> selected;
+  for (const PlannedRun& run : plan.runs) selected.insert(run.name);
+  for (size_t i = 0; i < plan.rows.size(); ++i) {
+    int64_t& seeds = plan.rows[i].seeds;
+    while (RunDirectory(run_of(plan, i, seeds).directory).has_config()) ++seeds;
+    plan.rows[i].selected = true;
+  }
   plan_runs(plan);
   inspect_runs(plan);
   std::vector<std::string> changed;
-  for (const PlannedRun& run : plan.runs) add(changed, run.name, run.changed);
+  for (const PlannedRun& run : plan.runs) {
+    if (!run.rescore || !selected.contains(run.name)) add(changed, run.name, run.changed);
+  }
   if (changed.empty()) return;
   throw ConfigError(plan.source + ": changed since they were trained: " + joined(changed, ", ") +
                     "; use the former options (--set applies to all rows), another directory "
                     "(--run) or other names for the changed rows, or delete their directories in " +
-                    plan.directory.string() + "; if only eval or search differ: --rescore");
+                    plan.directory.string() +
+                    (plan.rescore
+                         ? "; --rescore needs all runs, with checkpoints, no train.patience"
+                         : "; if only eval or search differ: --rescore"));
 }
 
 void check_texts_unchanged(SweepPlan& plan) {
   std::vector<std::string> texts;
-  TextHashes hashes(plan.directory / kTextHashes);
+  TextHashes hashes;
   for (PlannedRun& run : plan.runs) {
     const ChangedTexts changed = changed_texts(run.directory, run.experiment, hashes);
     add(texts, run.name, changed.trained);
@@ -119,7 +132,8 @@ int64_t take_collected(const SweepPlan& plan) {
   for (const PlannedRun& run : plan.runs) {
     const fs::path place = plan.collection / run.name;
     if (!RunDirectory(place).has_config() || !read_result(place)) continue;
-    const std::vector<std::string> changed = row_conflicts(place, run.experiment, run.change);
+    const std::vector<std::string> changed =
+        row_conflicts(place, run.experiment, plan.rows[run.row].change.record);
     if (!changed.empty()) {
       const bool own = RunDirectory(run.directory).has_run();  // replaces it, scored again
       if (plan.rescore && own && std::ranges::all_of(changed, is_scoring)) continue;
@@ -139,14 +153,17 @@ int64_t take_collected(const SweepPlan& plan) {
   return taken;
 }
 
-void collect_run(const SweepPlan& plan, const PlannedRun& run) {
-  if (plan.collection.empty()) return;
+std::string collect_run(const SweepPlan& plan, const PlannedRun& run) try {
+  if (plan.collection.empty()) return "";
   const fs::path place = plan.collection / run.name;
   const bool collected =
       RunDirectory(place).has_config() && finished_result(place, run.experiment.train);
-  if (collected && !plan.rescore) return;
+  if (collected && !plan.rescore) return "";
   copy_vocabularies(plan.directory, plan.collection);
   copy_run(run.directory, place);  // replaces that of a shorter run
+  return "";
+} catch (const std::exception& error) {
+  return std::string("not collected: ") + error.what();
 }
 
 }  // namespace attn

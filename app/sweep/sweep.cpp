@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/format.h"
-#include "base/hash.h"
 #include "data/corpus_check.h"
 #include "data/parsing/treebank.h"
 #include "data/text_hashes.h"
@@ -24,36 +23,6 @@ namespace attn {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Without source features, which each run learns itself.
-DataConfig without_features(DataConfig data) {
-  data.tag.clear();
-  data.word_classes = false;
-  data.word_pieces = 0;
-  data.word_dropout = 0.0;
-  return data;
-}
-
-// The options that determine a vocabulary: with hashes of the texts instead of paths, and unrelated
-// options at their defaults.
-std::string vocabulary_key(const DataConfig& data, TextHashes& hashes) {
-  DataConfig key = data;
-  const DataConfig defaults;
-  DataConfig text = data;
-  text.source_model = text.target_model = "";
-  for (std::string* model : {&key.source_model, &key.target_model}) {
-    if (!model->empty()) *model = key_of({*model}, hashes);
-  }
-  key.train = training_keys(text, hashes)["train"];
-  key.silver = std::vector<std::string>(data.silver.size());
-  key.sources = std::vector<TextSource>(data.sources.size());
-  key = without_features(key);
-  key.valid = defaults.valid;
-  key.max_length = defaults.max_length;
-  key.batch_tokens = defaults.batch_tokens;
-  key.cache = defaults.cache;
-  return write_config(key).dump();
-}
 
 // Trains the tokenizers of both sides into a folder, atomically.
 void learn_into(const fs::path& folder, const DataConfig& data, const Log& log) {
@@ -85,14 +54,14 @@ void keep_vocabulary(PlannedRun& run) {
 
 void share_vocabulary(DataConfig& data, const fs::path& sweep, TextHashes& hashes, const Log& log) {
   if (is_complete(data)) return;
-  const fs::path folder = sweep / "vocabulary" / to_hex(hash_text(vocabulary_key(data, hashes)));
+  const fs::path folder = sweep / "vocabulary" / vocabulary_key(data, hashes);
   const ModelDirectory both(folder);
   const auto missing = [&] {  // also if files of the folder were lost
     return !fs::exists(both.source_tokenizer()) ||
            (!data.shared_vocabulary && !fs::exists(both.target_tokenizer()));
   };
   if (missing()) {
-    const RunLock lock(sweep / "vocabulary", 3600.0);  // other jobs of the array may wait for it
+    const RunLock lock(sweep / "vocabulary", 3600.0);  // other sweeps may wait for it
     if (missing()) learn_into(folder, data, log);
   }
   // One of two separate vocabularies may be given: the run has it by its own path.
@@ -120,7 +89,7 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
   }
   plan.source_from_here = fs::proximate(plan.source, plan.directory).string();
   write_file_atomically(plan.directory / kSweepFile, write_config(plan).dump(2) + "\n");
-  TextHashes hashes(plan.directory / kTextHashes);
+  TextHashes hashes;
   for (PlannedRun& run : plan.runs) {
     DataConfig& data = run.experiment.data;
     keep_vocabulary(run);
@@ -132,9 +101,10 @@ void prepare_sweep(SweepPlan& plan, const Log& log) {
     make_directories(run.directory.parent_path());
     remove_leftovers(run.directory.parent_path(), std::chrono::hours(24));
     write_file_atomically(run.config(), write_config(run.experiment).dump(2) + "\n");
-    if (run.change.empty()) continue;
+    const std::string& change = plan.rows[run.row].change.record;
+    if (change.empty()) continue;
     make_directories(run.directory);
-    write_file_atomically(RunDirectory(run.directory).change(), run.change);
+    write_file_atomically(RunDirectory(run.directory).change(), change);
   }
 }
 
@@ -224,7 +194,16 @@ SweepMachine machine_of(const SweepPlan& plan, int64_t jobs, const Context& cont
   return {.device = gpu ? "cuda" : "cpu",
           .cores = torch::get_num_threads(),
           .gpus = gpu ? static_cast<int64_t>(torch::cuda::device_count()) : 0,
-          .jobs = std::min(jobs, static_cast<int64_t>(plan.runs.size()))};
+          .jobs = std::min(jobs, std::ssize(plan.runs)),
+          .given = context.threads.has_value()};
+}
+
+// Those that cannot be collected are named; the others are trained all the same.
+void collect_finished(const SweepPlan& plan) {
+  for (const PlannedRun& run : plan.runs) {
+    const std::string why = run.finished ? collect_run(plan, run) : "";
+    if (!why.empty()) std::cerr << run.name << ": " << why << "\n";
+  }
 }
 
 // Trains the runs of a plan, or submits them.
@@ -245,9 +224,7 @@ int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& cont
   const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
   prepare_sweep(plan, log);
   prepare_programs(plan, torch::get_num_threads(), log);
-  for (const PlannedRun& run : plan.runs) {
-    if (run.finished) collect_run(plan, run);
-  }
+  collect_finished(plan);
   if (request.slurm && has_unfinished(plan)) {
     std::cerr << submit_to_slurm(plan, context.device_name, context.threads, !request.no_submit)
               << "\nwhen the jobs have finished, "
@@ -280,7 +257,7 @@ int sweep(const SweepRequest& request, const Context& context) {
     inspect_runs(plan, /*collected=*/true);
     if (trials) inspect_runs(*trials, /*collected=*/true);
     catch_stop_signals();  // so that scratch files are removed
-    dry_run(plan, trials, machine_of(plan, request.jobs, context),
+    dry_run(plan, trials, machine_of(trials.value_or(plan), request.jobs, context),
             request.no_measure ? std::nullopt : std::optional(request.seconds));
     if (stop_requested()) return stop_exit_code();
     require_free_place(plan);
@@ -297,13 +274,7 @@ int sweep(const SweepRequest& request, const Context& context) {
     const int code = has_unfinished(*trials) ? train_plan(*trials, request, context, true) : 0;
     inspect_runs(*trials);
     if (has_unfinished(*trials)) return code;  // a trial that diverged has finished
-    for (const PlannedRun& run : trials->runs) {
-      try {
-        collect_run(*trials, run);
-      } catch (const std::exception& error) {  // the rows are trained all the same
-        std::cerr << run.name << ": not collected: " << error.what() << "\n";
-      }
-    }
+    collect_finished(*trials);
     choose_settings(plan, *trials);
     for (const std::string& note : plan.tuning) std::cerr << note << "\n";
   }

@@ -83,8 +83,7 @@ ParseList ParseListReader::parses_of(int64_t sentence) {
 
 std::string kept_text(int64_t kept, int64_t sentences) {
   const double share = 100.0 * static_cast<double>(kept) / std::max(1.0, double(sentences));
-  return format("kept %lld of %lld sentences (%.1f %%)", static_cast<long long>(kept),
-                static_cast<long long>(sentences), share);
+  return format("kept %ld of %ld sentences (%.1f %%)", kept, sentences, share);
 }
 
 void require_same_lines(std::span<const ParseListReader> readers, int64_t sentences) {

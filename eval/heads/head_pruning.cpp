@@ -1,7 +1,6 @@
 #include "eval/heads/head_pruning.h"
 
-#include "eval/metrics/bootstrap.h"
-#include "eval/metrics/sentence_statistics.h"
+#include "eval/metrics/text_score.h"
 #include "eval/tasks/translator.h"
 
 namespace attn {
@@ -24,7 +23,7 @@ std::vector<BleuStatistics> HeadPruning::without(std::span<const HeadId> heads,
   Translator translator(model_, tokenizers_, search_);
   std::vector<std::string> hypotheses;
   for (const auto& nbest : translator.translate(sources_)) hypotheses.push_back(nbest[0].text);
-  return bleu_statistics(hypotheses, references_, bleu_);
+  return corpus_statistics(hypotheses, references_, bleu_);
 }
 
 std::vector<PrunedScore> HeadPruning::curve(std::span<const HeadId> order) {
@@ -34,21 +33,24 @@ std::vector<PrunedScore> HeadPruning::curve(std::span<const HeadId> order) {
     if (!scores.empty() && scores.back().masked == static_cast<int64_t>(masked)) continue;
     const auto statistics = without(order.first(masked), std::to_string(masked) + " heads masked");
     scores.push_back({.masked = static_cast<int64_t>(masked),
-                      .bleu = bleu_from_statistics(sum_of(statistics), bleu_, 1).score});
+                      .bleu = score_of(sum_of(statistics), bleu_, 1).score});
   }
   return scores;
 }
 
 std::vector<AblatedScore> HeadPruning::ablation(std::span<const HeadId> heads) {
-  const SystemStatistics whole = {without({}, "whole model")};
-  std::vector<SystemStatistics> ablated;
+  const auto resampled = [&](std::span<const HeadId> masked, const std::string& what) {
+    return resampled_text(without(masked, what), bleu_);
+  };
+  const ResampledSystem whole = resampled({}, "whole model");
+  std::vector<ResampledSystem> ablated;
   for (const HeadId& head : heads) {
-    ablated.push_back(
-        {without(std::span(&head, 1), std::string(enum_name(head.kind)) + " layer " +
-                                          std::to_string(head.layer + 1) + " head " +
-                                          std::to_string(head.head + 1) + " masked")});
+    ablated.push_back(resampled(std::span(&head, 1), std::string(enum_name(head.kind)) + " layer " +
+                                                         std::to_string(head.layer + 1) + " head " +
+                                                         std::to_string(head.head + 1) +
+                                                         " masked"));
   }
-  const auto systems = paired_bootstrap(whole, ablated, bleu_).systems;
+  const auto systems = resample_systems(whole, ablated).systems;
   std::vector<AblatedScore> scores;
   for (size_t i = 0; i < heads.size(); ++i) {
     scores.push_back({heads[i], systems[i].difference, systems[i].p_value});

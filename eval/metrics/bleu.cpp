@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/format.h"
 #include "base/unicode.h"
-#include "eval/metrics/sentence_statistics.h"
 
 namespace attn {
 namespace {
@@ -158,26 +157,16 @@ BleuStatistics& BleuStatistics::operator+=(const BleuStatistics& other) {
   return *this;
 }
 
-BleuStatistics sentence_bleu_statistics(std::string_view hypothesis,
-                                        std::span<const std::string> references,
-                                        const BleuOptions& options) {
-  require_reference("BLEU", references.size());
+BleuStatistics sentence_statistics(std::string_view hypothesis,
+                                   std::span<const std::string> references,
+                                   const BleuOptions& options) {
   std::vector<std::string> prepared;
   for (const std::string& reference : references) prepared.push_back(prepare(reference, options));
   return statistics_of(prepare(hypothesis, options), prepared);
 }
 
-std::vector<BleuStatistics> bleu_statistics(std::span<const std::string> hypotheses,
-                                            std::span<const std::vector<std::string>> references,
-                                            const BleuOptions& options) {
-  return statistics_of_corpus("BLEU", hypotheses, references,
-                              [&](const std::string& hypothesis, std::span<const std::string> own) {
-                                return sentence_bleu_statistics(hypothesis, own, options);
-                              });
-}
-
-BleuScore bleu_from_statistics(const BleuStatistics& statistics, const BleuOptions& options,
-                               int64_t references) {
+BleuScore score_of(const BleuStatistics& statistics, const BleuOptions& options,
+                   int64_t references) {
   options.validate();
   BleuScore result{statistics};
   result.signature = bleu_signature(options, references);
@@ -194,20 +183,6 @@ BleuScore bleu_from_statistics(const BleuStatistics& statistics, const BleuOptio
   return result;
 }
 
-BleuScore corpus_bleu(std::span<const std::string> hypotheses,
-                      std::span<const std::vector<std::string>> references,
-                      const BleuOptions& options) {
-  options.validate();
-  return bleu_from_statistics(sum_of(bleu_statistics(hypotheses, references, options)), options,
-                              static_cast<int64_t>(references.size()));
-}
-
-BleuScore sentence_bleu(std::string_view hypothesis, std::span<const std::string> references,
-                        const BleuOptions& options) {
-  return bleu_from_statistics(sentence_bleu_statistics(hypothesis, references, options), options,
-                              static_cast<int64_t>(references.size()));
-}
-
 std::string bleu_signature(const BleuOptions& options, int64_t references) {
   std::string smoothing(enum_name(options.smoothing));
   if (const auto value = smoothing_constant(options)) smoothing += format("[%.2f]", *value);
@@ -217,7 +192,7 @@ std::string bleu_signature(const BleuOptions& options, int64_t references) {
          "|version:attn-" ATTN_VERSION;
 }
 
-std::string format_bleu(const BleuScore& score) {
+std::string format_score(const BleuScore& score) {
   std::string line = "BLEU|" + score.signature + format(" = %.2f ", score.score);
   for (size_t n = 0; n < score.precisions.size(); ++n) {
     line += format(n == 0 ? "%.1f" : "/%.1f", score.precisions[n]);

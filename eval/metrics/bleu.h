@@ -39,6 +39,8 @@ struct EnumNames<BleuSmoothing> {
 
 /// All options that change the score; they are part of the signature.
 struct BleuOptions {
+  static constexpr const char* kMetric = "BLEU";
+
   BleuTokenizer tokenizer = BleuTokenizer::v13a;
   bool lowercase = false;
   BleuSmoothing smoothing = BleuSmoothing::exp;
@@ -79,37 +81,22 @@ struct BleuScore : BleuStatistics {
 };
 
 /// Statistics of one sentence. Throws DataError without a reference.
-BleuStatistics sentence_bleu_statistics(std::string_view hypothesis,
-                                        std::span<const std::string> references,
-                                        const BleuOptions& options = {});
-
-/// Statistics of each sentence; `references[r][i]` is the r-th reference of `hypotheses[i]`.
-/// Throws DataError without a reference, or if the numbers of sentences differ.
-std::vector<BleuStatistics> bleu_statistics(std::span<const std::string> hypotheses,
-                                            std::span<const std::vector<std::string>> references,
-                                            const BleuOptions& options = {});
+BleuStatistics sentence_statistics(std::string_view hypothesis,
+                                   std::span<const std::string> references,
+                                   const BleuOptions& options);
 
 /// BLEU = bp · exp(mean over n of log precision_n), bp = min(1, exp(1 - ref_length / hyp_length)).
 /// `references`: number per sentence, for the signature. Throws ConfigError
 /// (BleuOptions::validate).
-BleuScore bleu_from_statistics(const BleuStatistics& statistics, const BleuOptions& options,
-                               int64_t references);
-
-/// BLEU of a corpus; 0 without sentences. Throws like bleu_statistics().
-BleuScore corpus_bleu(std::span<const std::string> hypotheses,
-                      std::span<const std::vector<std::string>> references,
-                      const BleuOptions& options = {});
-
-/// BLEU of one sentence, by default over its effective orders, as sacreBLEU's sentence_bleu.
-BleuScore sentence_bleu(std::string_view hypothesis, std::span<const std::string> references,
-                        const BleuOptions& options = {.effective_order = true});
+BleuScore score_of(const BleuStatistics& statistics, const BleuOptions& options,
+                   int64_t references);
 
 /// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:attn-0.1.0", in sacreBLEU's form.
 std::string bleu_signature(const BleuOptions& options, int64_t references);
 
 /// sacreBLEU's line: "BLEU|SIGNATURE = 28.30 59.9/34.0/21.8/14.4 (BP = 1.000 ratio = 1.026
 /// hyp_len = 62873 ref_len = 61287)".
-std::string format_bleu(const BleuScore& score);
+std::string format_score(const BleuScore& score);
 
 /// Whether at least 100 hypotheses end in " .": sacreBLEU's heuristic for tokenized text, which
 /// must not be tokenized again by 13a or intl.

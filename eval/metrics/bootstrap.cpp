@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/format.h"
 #include "eval/metrics/numpy_random.h"
 
 namespace attn {
@@ -34,25 +35,26 @@ double p_value(std::span<const double> system, std::span<const double> baseline,
   return static_cast<double>(further + 1) / static_cast<double>(differences.size() + 1);
 }
 
-void check_sentences(size_t found, size_t expected) {
-  if (found == expected && expected > 0) return;
-  throw DataError("bootstrap: " + std::to_string(found) + " sentences in one system, " +
-                  std::to_string(expected) + " in another; all must be outputs for the same text");
-}
-
 }  // namespace
 
-size_t common_sentences(std::span<const size_t> runs) {
-  if (runs.empty()) throw DataError("bootstrap: a system has no outputs");
-  for (const size_t sentences : runs) check_sentences(sentences, runs.front());
-  return runs.front();
+void require_same_sentences(std::span<const ResampledSystem> systems) {
+  if (systems.empty()) throw DataError("bootstrap: a system has no outputs");
+  const size_t expected = systems.front().sentences;
+  for (const ResampledSystem& system : systems) {
+    if (system.sentences == expected && expected > 0) continue;
+    throw DataError("bootstrap: " + std::to_string(system.sentences) +
+                    " sentences in one system, " + std::to_string(expected) +
+                    " in another; all must be outputs for the same text");
+  }
 }
 
 PairedBootstrap resample_systems(const ResampledSystem& baseline,
                                  std::span<const ResampledSystem> systems,
                                  const BootstrapOptions& options) {
   const size_t sentences = baseline.sentences;
-  for (const ResampledSystem& system : systems) check_sentences(system.sentences, sentences);
+  std::vector<ResampledSystem> all(systems.begin(), systems.end());
+  all.insert(all.begin(), baseline);
+  require_same_sentences(all);
   if (options.samples < 1 || static_cast<int64_t>(sentences) > kMaxDraws / options.samples) {
     throw ConfigError("bootstrap: " + std::to_string(options.samples) +
                       " resamples: expected at least 1, and fewer than 2^32 sentences in total");
@@ -80,17 +82,37 @@ PairedBootstrap resample_systems(const ResampledSystem& baseline,
   return out;
 }
 
-PairedBootstrap paired_bootstrap(const SystemStatistics& baseline,
-                                 std::span<const SystemStatistics> systems, const BleuOptions& bleu,
-                                 const BootstrapOptions& options) {
-  const auto score = [&bleu](const BleuStatistics& statistics) {
-    return bleu_from_statistics(statistics, bleu, 1).score;
-  };
-  std::vector<ResampledSystem> resampled;
-  for (const SystemStatistics& system : systems) {
-    resampled.push_back(resampled_system(system, score));
+PairedBootstrap resample(const ResampledSystem& system,
+                         const std::optional<ResampledSystem>& baseline) {
+  return baseline ? resample_systems(*baseline, std::span(&system, 1))
+                  : resample_systems(system, {});
+}
+
+void add_bootstrap(Json& json, const PairedBootstrap& found) {
+  const BootstrapScore& baseline = found.baseline;
+  if (found.systems.empty()) {
+    json["mean"] = baseline.mean;
+    json["ci"] = baseline.ci;
+    return;
   }
-  return resample_systems(resampled_system(baseline, score), resampled, options);
+  const PairedScore& system = found.systems.front();
+  json["mean"] = system.system.mean;
+  json["ci"] = system.system.ci;
+  json["baseline"] = {{"score", baseline.score}, {"mean", baseline.mean}, {"ci", baseline.ci}};
+  json["difference"] = system.difference;
+  json["p_value"] = system.p_value;
+}
+
+std::string format_bootstrap(const PairedBootstrap& found) {
+  const BootstrapOptions options;
+  const auto line = [](const char* what, const BootstrapScore& of) {
+    return format("%-9s %.2f (%.2f ± %.2f)\n", what, of.score, of.mean, of.ci);
+  };
+  if (found.systems.empty()) return line("system", found.baseline);
+  const PairedScore& system = found.systems.front();
+  return line("baseline", found.baseline) + line("system", system.system) +
+         format("%+.2f, p = %.4f (paired bootstrap, %ld resamples, seed %lu)\n", system.difference,
+                system.p_value, options.samples, options.seed);
 }
 
 }  // namespace attn

@@ -1,13 +1,17 @@
 // Bootstrap resampling over sentences (Koehn, 2004): confidence intervals and paired significance
-// tests. With one run per system identical to sacreBLEU's `--confidence` and `--paired-bs`.
+// tests, identical to sacreBLEU's `--confidence` and `--paired-bs`.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
-#include "eval/metrics/bleu.h"
+#include "base/json_config.h"
 
 namespace attn {
 
@@ -17,36 +21,25 @@ struct BootstrapOptions {
   uint64_t seed = 12345;
 };
 
-/// Per-sentence statistics of a system, [run][sentence], with one run per seed. The system's score
-/// is the mean corpus BLEU over runs; all runs use the same resampled sentences.
-using SystemStatistics = std::vector<std::vector<BleuStatistics>>;
-
-/// A system on a test set: its score on any multiset of sentences.
+/// Outputs of a system for a test set: their score on any multiset of sentences.
 struct ResampledSystem {
   size_t sentences = 0;
   std::function<double(std::span<const uint32_t>)> score;
 };
 
-/// The common number of sentences of all runs. Throws DataError if it differs between runs or is 0.
-size_t common_sentences(std::span<const size_t> runs);
-
-/// The system whose score is the mean over runs. `runs` must outlive it. Throws like
-/// common_sentences().
+/// Outputs whose score is that of the sum of their sentences' statistics.
 template <class Statistics, class Score>
-ResampledSystem resampled_system(const std::vector<std::vector<Statistics>>& runs, Score score) {
-  std::vector<size_t> sizes;
-  for (const auto& run : runs) sizes.push_back(run.size());
-  return {.sentences = common_sentences(sizes),
-          .score = [&runs, score](std::span<const uint32_t> sentences) {
-            double sum = 0.0;
-            for (const auto& run : runs) {
-              Statistics drawn;
-              for (const uint32_t sentence : sentences) drawn += run[sentence];
-              sum += score(drawn);
-            }
-            return sum / static_cast<double>(runs.size());
+ResampledSystem resampled_system(std::vector<Statistics> sentences, Score score) {
+  const auto all = std::make_shared<const std::vector<Statistics>>(std::move(sentences));
+  return {.sentences = all->size(), .score = [all, score](std::span<const uint32_t> sample) {
+            Statistics drawn;
+            for (const uint32_t sentence : sample) drawn += (*all)[sentence];
+            return score(drawn);
           }};
 }
+
+/// Throws DataError if the numbers of sentences differ or are 0, and without a system.
+void require_same_sentences(std::span<const ResampledSystem> systems);
 
 struct BootstrapScore {
   double score = 0.0;  ///< on the test set itself
@@ -70,17 +63,19 @@ struct PairedBootstrap {
   std::vector<PairedScore> systems;
 };
 
-/// Scores baseline and systems on the same resamples. Throws DataError if the numbers of sentences
-/// differ.
+/// Scores baseline and systems on the same resamples. Throws DataError like
+/// require_same_sentences().
 PairedBootstrap resample_systems(const ResampledSystem& baseline,
                                  std::span<const ResampledSystem> systems,
                                  const BootstrapOptions& options = {});
 
-/// The same with BLEU. Throws DataError if a system has no run, or if the numbers of sentences
-/// differ or are 0.
-PairedBootstrap paired_bootstrap(const SystemStatistics& baseline,
-                                 std::span<const SystemStatistics> systems,
-                                 const BleuOptions& bleu = {},
-                                 const BootstrapOptions& options = {});
+/// The system's interval alone, or both and their difference.
+PairedBootstrap resample(const ResampledSystem& system,
+                         const std::optional<ResampledSystem>& baseline);
+
+/// Adds what resample() found to the JSON of the system's score.
+void add_bootstrap(Json& json, const PairedBootstrap& found);
+/// Lines with the intervals and, of a system, its difference and p-value.
+std::string format_bootstrap(const PairedBootstrap& found);
 
 }  // namespace attn

@@ -7,7 +7,6 @@
 #include "base/format.h"
 #include "base/unicode.h"
 #include "base/utf8.h"
-#include "eval/metrics/sentence_statistics.h"
 
 namespace attn {
 namespace {
@@ -141,10 +140,9 @@ ChrfStatistics& ChrfStatistics::operator+=(const ChrfStatistics& other) {
   return *this;
 }
 
-ChrfStatistics sentence_chrf_statistics(std::string_view hypothesis,
-                                        std::span<const std::string> references,
-                                        const ChrfOptions& options) {
-  require_reference("chrF", references.size());
+ChrfStatistics sentence_statistics(std::string_view hypothesis,
+                                   std::span<const std::string> references,
+                                   const ChrfOptions& options) {
   WordNumbers known;
   const Sentence sentence = read_sentence(hypothesis, options, known);
   ChrfStatistics best;
@@ -160,37 +158,13 @@ ChrfStatistics sentence_chrf_statistics(std::string_view hypothesis,
   return best;
 }
 
-std::vector<ChrfStatistics> chrf_statistics(std::span<const std::string> hypotheses,
-                                            std::span<const std::vector<std::string>> references,
-                                            const ChrfOptions& options) {
-  return statistics_of_corpus("chrF", hypotheses, references,
-                              [&](const std::string& hypothesis, std::span<const std::string> own) {
-                                return sentence_chrf_statistics(hypothesis, own, options);
-                              });
-}
-
-ChrfScore chrf_from_statistics(const ChrfStatistics& statistics, const ChrfOptions& options,
-                               int64_t references) {
+ChrfScore score_of(const ChrfStatistics& statistics, const ChrfOptions& options,
+                   int64_t references) {
   options.validate();
   return {.score = f_score(statistics, options),
           .name = "chrF" + std::to_string(options.beta) +
                   std::string(static_cast<size_t>(options.word_order), '+'),
           .signature = chrf_signature(options, references)};
-}
-
-ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
-                      std::span<const std::vector<std::string>> references,
-                      const ChrfOptions& options) {
-  options.validate();
-  return chrf_from_statistics(sum_of(chrf_statistics(hypotheses, references, options)), options,
-                              static_cast<int64_t>(references.size()));
-}
-
-ChrfScore sentence_chrf(std::string_view hypothesis, std::span<const std::string> references,
-                        const ChrfOptions& options) {
-  options.validate();
-  return chrf_from_statistics(sentence_chrf_statistics(hypothesis, references, options), options,
-                              static_cast<int64_t>(references.size()));
 }
 
 std::string chrf_signature(const ChrfOptions& options, int64_t references) {
@@ -202,7 +176,7 @@ std::string chrf_signature(const ChrfOptions& options, int64_t references) {
          "|version:attn-" ATTN_VERSION;
 }
 
-std::string format_chrf(const ChrfScore& score) {
+std::string format_score(const ChrfScore& score) {
   return score.name + "|" + score.signature + format(" = %.2f", score.score);
 }
 

@@ -14,6 +14,8 @@ namespace attn {
 
 /// All options that change the score; they are part of the signature.
 struct ChrfOptions {
+  static constexpr const char* kMetric = "chrF";
+
   int64_t char_order = 6;  ///< longest character n-gram
   int64_t word_order = 0;  ///< longest word n-gram
   int64_t beta = 2;        ///< weight of recall over precision
@@ -55,35 +57,20 @@ struct ChrfScore {
 
 /// Statistics of one sentence against its best-scoring reference, the first in case of ties. Throws
 /// DataError without a reference.
-ChrfStatistics sentence_chrf_statistics(std::string_view hypothesis,
-                                        std::span<const std::string> references,
-                                        const ChrfOptions& options = {});
-
-/// Statistics of each sentence; `references[r][i]` is the r-th reference of `hypotheses[i]`.
-/// Throws DataError without a reference, or if the numbers of sentences differ.
-std::vector<ChrfStatistics> chrf_statistics(std::span<const std::string> hypotheses,
-                                            std::span<const std::vector<std::string>> references,
-                                            const ChrfOptions& options = {});
+ChrfStatistics sentence_statistics(std::string_view hypothesis,
+                                   std::span<const std::string> references,
+                                   const ChrfOptions& options);
 
 /// F_β of precision and recall over all orders, in percent. `references`: number per
 /// sentence, for the signature. Throws ConfigError (ChrfOptions::validate).
-ChrfScore chrf_from_statistics(const ChrfStatistics& statistics, const ChrfOptions& options,
-                               int64_t references);
-
-/// chrF of a corpus; 0 without sentences. Throws like chrf_statistics().
-ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
-                      std::span<const std::vector<std::string>> references,
-                      const ChrfOptions& options = {});
-
-/// chrF of one sentence.
-ChrfScore sentence_chrf(std::string_view hypothesis, std::span<const std::string> references,
-                        const ChrfOptions& options = {});
+ChrfScore score_of(const ChrfStatistics& statistics, const ChrfOptions& options,
+                   int64_t references);
 
 /// "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-0.1.0", in sacreBLEU's form, with
 /// "beta:3" before the version where β is not 2.
 std::string chrf_signature(const ChrfOptions& options, int64_t references);
 
 /// "chrF2|SIGNATURE = 54.32".
-std::string format_chrf(const ChrfScore& score);
+std::string format_score(const ChrfScore& score);
 
 }  // namespace attn

@@ -141,6 +141,7 @@ EvalbParameters parse_evalb_parameters(std::string_view text, const std::string&
 }
 
 EvalbParameters read_evalb_parameters(const std::filesystem::path& path) {
+  if (path.empty()) return collins_parameters();
   constexpr int64_t limit = 1 << 20;  // bytes; the known files have 3 KiB
   return parse_evalb_parameters(read_file(path, limit), path.string());
 }

@@ -43,7 +43,8 @@ EvalbParameters collins_parameters();
 /// ignores them) and for missing or invalid values.
 EvalbParameters parse_evalb_parameters(std::string_view text, const std::string& name);
 
-/// Reads a parameter file. Throws DataError if it cannot be read, and like parse_evalb_parameters.
+/// Reads a parameter file; collins_parameters() for an empty path. Throws DataError if it cannot be
+/// read, and like parse_evalb_parameters.
 EvalbParameters read_evalb_parameters(const std::filesystem::path& path);
 
 }  // namespace attn

@@ -272,4 +272,11 @@ ParseScore score_parses(std::span<const ParseLine> gold, std::span<const ParseLi
   return score;
 }
 
+ResampledSystem resampled_f1(const ParseScore& score) {
+  // The sum over sentences is that of EVALB: invalid ones have no counts.
+  return resampled_system(
+      std::vector<BracketCounts>(score.sentences.begin(), score.sentences.end()),
+      [](const BracketCounts& drawn) { return drawn.f1(); });
+}
+
 }  // namespace attn

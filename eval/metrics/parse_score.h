@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "data/parsing/tree.h"
+#include "eval/metrics/bootstrap.h"
 #include "eval/metrics/evalb_parameters.h"
 
 namespace attn {
@@ -123,6 +124,9 @@ ParseScore score_parses(std::span<const Tree> gold, std::span<const Tree> predic
 /// a gold line is malformed.
 ParseScore score_parses(std::span<const ParseLine> gold, std::span<const ParseLine> predicted,
                         const EvalbParameters& parameters);
+
+/// F1 on resamples of the sentences. Those that EVALB skips count as without brackets.
+ResampledSystem resampled_f1(const ParseScore& score);
 
 /// "params:default|labelled:yes|cutoff:40|version:attn-0.1.0". A parameter file is identified by
 /// its name and a hash of the parameters: "params:new.prm[5ad1c0de]".

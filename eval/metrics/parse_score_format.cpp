@@ -7,7 +7,7 @@ namespace {
 
 void append_totals(std::string& text, const ParseTotals& totals) {
   const auto count = [&](const char* name, int64_t value) {
-    text += format("%-25s = %6lld\n", name, static_cast<long long>(value));
+    text += format("%-25s = %6ld\n", name, value);
   };
   const auto number = [&](const char* name, double value) {
     text += format("%-25s = %6.2f\n", name, value);
@@ -24,10 +24,6 @@ void append_totals(std::string& text, const ParseTotals& totals) {
   number("No crossing", totals.no_crossing_share());
   number("2 or less crossing", totals.two_or_less_crossing_share());
   number("Tagging accuracy", totals.tagging());
-}
-
-long long wide(int64_t value) {
-  return static_cast<long long>(value);
 }
 
 constexpr const char* ruler =
@@ -49,26 +45,24 @@ std::string format_parse_table(const ParseScore& score) {
   text += ruler;
   for (size_t i = 0; i < score.sentences.size(); ++i) {
     const ParseSentenceScore& row = score.sentences[i];
-    text += format("%4zu  %3lld    %d  %6.2f %6.2f", i + 1, wide(row.length),
-                   static_cast<int>(row.status), row.recall(), row.precision());
-    text += format("   %3lld    %3lld  %3lld    %3lld", wide(row.matched_gold), wide(row.gold),
-                   wide(row.test), wide(row.crossing));
+    text += format("%4zu  %3ld    %d  %6.2f %6.2f", i + 1, row.length, static_cast<int>(row.status),
+                   row.recall(), row.precision());
     text +=
-        format("   %4lld  %4lld   %6.2f\n", wide(row.words), wide(row.correct_tags), row.tagging());
+        format("   %3ld    %3ld  %3ld    %3ld", row.matched_gold, row.gold, row.test, row.crossing);
+    text += format("   %4ld  %4ld   %6.2f\n", row.words, row.correct_tags, row.tagging());
   }
   text += ruler;
   const ParseTotals& all = score.all;
-  text +=
-      format("                %6.2f %6.2f %6lld %5lld %5lld  %5lld", all.recall(), all.precision(),
-             wide(all.matched_gold), wide(all.gold), wide(all.test), wide(all.crossing));
-  text += format("  %5lld %5lld   %6.2f\n", wide(all.words), wide(all.correct_tags), all.tagging());
+  text += format("                %6.2f %6.2f %6ld %5ld %5ld  %5ld", all.recall(), all.precision(),
+                 all.matched_gold, all.gold, all.test, all.crossing);
+  text += format("  %5ld %5ld   %6.2f\n", all.words, all.correct_tags, all.tagging());
   return text;
 }
 
 std::string format_parse_summary(const ParseScore& score) {
   std::string text = "=== Summary ===\n\n-- All --\n";
   append_totals(text, score.all);
-  text += format("\n-- len<=%lld --\n", wide(score.cutoff_length));
+  text += format("\n-- len<=%ld --\n", score.cutoff_length);
   append_totals(text, score.up_to);
   return text;
 }

@@ -9,7 +9,6 @@
 #include "base/check.h"
 #include "base/format.h"
 #include "base/unicode.h"
-#include "eval/metrics/sentence_statistics.h"
 
 namespace attn {
 namespace {
@@ -256,10 +255,9 @@ TerStatistics& TerStatistics::operator+=(const TerStatistics& other) {
   return *this;
 }
 
-TerStatistics sentence_ter_statistics(std::string_view hypothesis,
-                                      std::span<const std::string> references,
-                                      const TerOptions& options) {
-  require_reference("TER", references.size());
+TerStatistics sentence_statistics(std::string_view hypothesis,
+                                  std::span<const std::string> references,
+                                  const TerOptions& options) {
   std::unordered_map<std::string, uint32_t> known;
   const Words words = number_words(ter_tokenize(hypothesis, options), known);
   TerStatistics statistics{.edits = static_cast<double>(kInfinity)};
@@ -276,27 +274,10 @@ TerStatistics sentence_ter_statistics(std::string_view hypothesis,
   return statistics;
 }
 
-std::vector<TerStatistics> ter_statistics(std::span<const std::string> hypotheses,
-                                          std::span<const std::vector<std::string>> references,
-                                          const TerOptions& options) {
-  return statistics_of_corpus("TER", hypotheses, references,
-                              [&](const std::string& hypothesis, std::span<const std::string> own) {
-                                return sentence_ter_statistics(hypothesis, own, options);
-                              });
-}
-
-TerScore ter_from_statistics(const TerStatistics& statistics, const TerOptions& options,
-                             int64_t references) {
+TerScore score_of(const TerStatistics& statistics, const TerOptions& options, int64_t references) {
   const auto& [edits, length] = statistics;
   const double rate = length > 0 ? edits / length : edits > 0 ? 1.0 : 0.0;
   return {statistics, 100 * rate, ter_signature(options, references)};
-}
-
-TerScore corpus_ter(std::span<const std::string> hypotheses,
-                    std::span<const std::vector<std::string>> references,
-                    const TerOptions& options) {
-  return ter_from_statistics(sum_of(ter_statistics(hypotheses, references, options)), options,
-                             static_cast<int64_t>(references.size()));
 }
 
 std::string ter_signature(const TerOptions& options, int64_t references) {
@@ -307,7 +288,7 @@ std::string ter_signature(const TerOptions& options, int64_t references) {
          "|asian:" + yes(options.asian_support) + "|version:attn-" ATTN_VERSION;
 }
 
-std::string format_ter(const TerScore& score) {
+std::string format_score(const TerScore& score) {
   return "TER|" + score.signature + format(" = %.2f", score.score);
 }
 

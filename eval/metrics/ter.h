@@ -11,6 +11,8 @@ namespace attn {
 
 /// Options of Tercom's tokenizer, with sacreBLEU's names.
 struct TerOptions {
+  static constexpr const char* kMetric = "TER";
+
   bool case_sensitive = false;  ///< false: lowercase first
   bool normalized = false;      ///< split punctuation, decode XML entities
   bool no_punct = false;        ///< remove . , ? : ; ! " ( )
@@ -45,30 +47,18 @@ int64_t translation_edits(std::span<const uint32_t> hypothesis,
                           std::span<const uint32_t> reference);
 
 /// Statistics of one sentence. Throws DataError without a reference.
-TerStatistics sentence_ter_statistics(std::string_view hypothesis,
-                                      std::span<const std::string> references,
-                                      const TerOptions& options = {});
-
-/// Statistics of each sentence; `references[r][i]` is the r-th reference of `hypotheses[i]`.
-/// Throws DataError without a reference, or if the numbers of sentences differ.
-std::vector<TerStatistics> ter_statistics(std::span<const std::string> hypotheses,
-                                          std::span<const std::vector<std::string>> references,
-                                          const TerOptions& options = {});
+TerStatistics sentence_statistics(std::string_view hypothesis,
+                                  std::span<const std::string> references,
+                                  const TerOptions& options);
 
 /// 100 × edits / ref_length; 100 against empty references, 0 if both are empty. `references`:
 /// number per sentence, for the signature.
-TerScore ter_from_statistics(const TerStatistics& statistics, const TerOptions& options,
-                             int64_t references);
-
-/// TER of a corpus. Throws like ter_statistics().
-TerScore corpus_ter(std::span<const std::string> hypotheses,
-                    std::span<const std::vector<std::string>> references,
-                    const TerOptions& options = {});
+TerScore score_of(const TerStatistics& statistics, const TerOptions& options, int64_t references);
 
 /// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:attn-0.1.0", in sacreBLEU's form.
 std::string ter_signature(const TerOptions& options, int64_t references);
 
 /// "TER|SIGNATURE = 45.67".
-std::string format_ter(const TerScore& score);
+std::string format_score(const TerScore& score);
 
 }  // namespace attn

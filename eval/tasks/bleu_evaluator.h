@@ -9,6 +9,7 @@
 
 #include "data/config.h"
 #include "eval/metrics/bleu.h"
+#include "eval/metrics/text_score.h"
 #include "eval/tasks/evaluator_kind.h"
 
 namespace attn {
@@ -27,16 +28,16 @@ struct BleuEvaluation {
     visit("lowercase", self.lowercase, "lowercase before scoring");
   }
   bool operator==(const BleuEvaluation&) const = default;
-  BleuOptions bleu_options() const { return {.tokenizer = tokenize, .lowercase = lowercase}; }
+  BleuOptions score_options() const { return {.tokenizer = tokenize, .lowercase = lowercase}; }
   /// Of one hypothesis per line; `references` has the target text.
   EvaluationResult score(std::span<const std::string> hypotheses,
                          std::span<const std::vector<std::string>> references) const {
-    const BleuScore score = corpus_bleu(hypotheses, references, bleu_options());
+    const BleuScore score = corpus_score(hypotheses, references, score_options());
     const auto ref_length = static_cast<double>(std::max<int64_t>(score.ref_length, 1));
     return {.values = {{"bleu", score.score},
                        {"bp", score.bp},
                        {"length_ratio", static_cast<double>(score.hyp_length) / ref_length}},
-            .line = format_bleu(score),
+            .line = format_score(score),
             .signature = score.signature,
             .selection_metric = score.score};
   }

@@ -8,6 +8,7 @@
 
 #include "data/config.h"
 #include "eval/metrics/chrf.h"
+#include "eval/metrics/text_score.h"
 #include "eval/tasks/evaluator_kind.h"
 
 namespace attn {
@@ -15,7 +16,7 @@ namespace attn {
 struct ChrfEvaluation {
   static constexpr std::optional<Task> task = Task::translation;
   static constexpr EvaluatorMetric metric = {
-      .key = "chrf", .title = "chrF", .meaning = "chrF, percent"};
+      .key = "chrf", .title = "chrF", .meaning = "chrF, percent", .bootstrap = true};
 
   int64_t word_order = 0;
   bool lowercase = false;
@@ -26,13 +27,13 @@ struct ChrfEvaluation {
     visit("lowercase", self.lowercase, "lowercase before scoring");
   }
   bool operator==(const ChrfEvaluation&) const = default;
-  ChrfOptions chrf_options() const { return {.word_order = word_order, .lowercase = lowercase}; }
-  void validate() const { chrf_options().validate(); }
+  ChrfOptions score_options() const { return {.word_order = word_order, .lowercase = lowercase}; }
+  void validate() const { score_options().validate(); }
   EvaluationResult score(std::span<const std::string> hypotheses,
                          std::span<const std::vector<std::string>> references) const {
-    const ChrfScore score = corpus_chrf(hypotheses, references, chrf_options());
+    const ChrfScore score = corpus_score(hypotheses, references, score_options());
     return {.values = {{"chrf", score.score}},
-            .line = format_chrf(score),
+            .line = format_score(score),
             .signature = score.signature,
             .selection_metric = score.score};
   }

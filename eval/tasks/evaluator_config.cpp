@@ -8,7 +8,11 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/format.h"
+#include "data/lines.h"
+#include "data/parsing/treebank.h"
 #include "data/text_hashes.h"
+#include "eval/metrics/parse_lines.h"
+#include "eval/metrics/parse_score.h"
 
 namespace attn {
 
@@ -54,6 +58,30 @@ void EvaluatorConfig::require_text(const DataConfig& texts) const {
       throw DataError(place + ": " + file.string() + ": no such file");
     }
   }
+}
+
+ResampledSystem EvaluatorConfig::resampled(const std::filesystem::path& outputs,
+                                           const DataConfig& texts) const {
+  const std::vector<std::string> lines = read_lines(outputs);
+  return std::visit(
+      [&]<class Chosen>(const Chosen& chosen) -> ResampledSystem {
+        if constexpr (requires { chosen.score_options(); }) {
+          const std::vector<std::vector<std::string>> references = {
+              read_lines(text_path(text(texts), texts.target))};
+          const auto how = chosen.score_options();
+          return resampled_text(corpus_statistics(lines, references, how), how);
+        } else if constexpr (requires { &Chosen::params; }) {
+          std::vector<ParseLine> gold;
+          for (Tree& tree : read_trees(text(texts), tree_options(texts))) {
+            gold.push_back({.trees = {as_parsed(std::move(tree))}, .malformed = ""});
+          }
+          return resampled_f1(score_parses(gold, parse_lines(lines, outputs.string()),
+                                           read_evalb_parameters(chosen.params)));
+        } else {
+          return {};
+        }
+      },
+      options);
 }
 
 std::vector<std::filesystem::path> EvaluatorConfig::files() const {

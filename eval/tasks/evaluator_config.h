@@ -12,6 +12,7 @@
 #include "base/enum_names.h"
 #include "base/json_config.h"
 #include "data/config.h"
+#include "eval/metrics/bootstrap.h"
 #include "eval/search/config.h"
 #include "eval/tasks/bleu_evaluator.h"
 #include "eval/tasks/chrf_evaluator.h"
@@ -113,6 +114,9 @@ struct EvaluatorConfig {
   /// Throws ConfigError if neither `data` nor data.valid is set, and DataError if the text or one
   /// of the other files is missing or the text is empty.
   void require_text(const DataConfig& texts) const;
+  /// A file of its outputs, to be scored on resamples of the text of `texts`; without sentences for
+  /// kinds without search. Throws DataError for files that are missing or do not match.
+  ResampledSystem resampled(const std::filesystem::path& outputs, const DataConfig& texts) const;
   /// The files that it reads besides its text.
   std::vector<std::filesystem::path> files() const;
 };

@@ -16,7 +16,7 @@ struct EvaluatorMetric {
   const char* title;  ///< column title
   const char* meaning;
   int paper_decimals = 1;  ///< decimals in the paper
-  bool bootstrap = false;  ///< whether to run paired bootstrap resampling (BLEU only)
+  bool bootstrap = false;  ///< tested over sentences, too (EvaluatorConfig::resampled)
   bool lower_is_better = false;
 };
 

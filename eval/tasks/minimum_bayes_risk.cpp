@@ -10,6 +10,7 @@
 #include "base/stop_signal.h"
 #include "eval/metrics/bleu.h"
 #include "eval/metrics/chrf.h"
+#include "eval/metrics/text_score.h"
 
 namespace attn {
 namespace {
@@ -17,8 +18,9 @@ namespace {
 double utility_of(const std::string& hypothesis, const std::string& reference,
                   RiskUtility utility) {
   const std::span references(&reference, 1);
-  return utility == RiskUtility::bleu ? sentence_bleu(hypothesis, references).score
-                                      : sentence_chrf(hypothesis, references).score;
+  if (utility == RiskUtility::chrf)
+    return sentence_score(hypothesis, references, ChrfOptions{}).score;
+  return sentence_score(hypothesis, references, BleuOptions{.effective_order = true}).score;
 }
 
 }  // namespace

@@ -24,12 +24,11 @@ class ParseEvaluator final : public Evaluator {
         tokenizers_(input.tokenizers),
         search_(input.search),
         tree_form_(input.data.tree_form),
-        gold_trees_(checked_trees(input.text, tree_options(input.data))) {
+        gold_trees_(checked_trees(input.text, tree_options(input.data))),
+        parameters_(read_evalb_parameters(options.params)) {
     for (Tree& tree : gold_trees_) tree = as_parsed(std::move(tree));
     // Throws here instead of in search.
     TreeVocabulary(*tokenizers_.target, tree_form_);
-    parameters_ =
-        options.params.empty() ? collins_parameters() : read_evalb_parameters(options.params);
   }
 
   void check(const Seq2SeqModel& model) const override {
@@ -56,25 +55,25 @@ class ParseEvaluator final : public Evaluator {
   EvaluationResult score(const std::vector<Tree>& trees, const ParserCounts& counts) const {
     const ParseScore score = score_parses(gold_trees_, trees, parameters_);
     const auto repaired = static_cast<double>(counts.repaired);
-    return {.values = {{"f1", score.all.f1()},
-                       {"recall", score.all.recall()},
-                       {"precision", score.all.precision()},
-                       {"strict_f1", score.strict.f1()},
-                       {"complete", score.all.complete_match()},
-                       {"tagging", score.all.tagging()},
-                       {"errors", static_cast<double>(score.all.errors)},
-                       {"repaired", repaired},
-                       {"cut", static_cast<double>(counts.cut)},
-                       {"unfinished", static_cast<double>(counts.unfinished)}},
-            .line = format("F1 %.2f (recall %.2f, precision %.2f)  strict F1 %.2f  complete %.2f %%"
-                           "  mismatched %lld  malformed (repaired) %.0f of %zu",
-                           score.all.f1(), score.all.recall(), score.all.precision(),
-                           score.strict.f1(), score.all.complete_match(),
-                           static_cast<long long>(score.mismatched), repaired, trees.size()) +
-                    truncation_note(counts.cut) + unfinished_note(counts.unfinished, "output") +
-                    unknown_suffix(counts.unknown, "source"),
-            .signature = score.signature,
-            .selection_metric = score.strict.f1()};
+    return {
+        .values = {{"f1", score.all.f1()},
+                   {"recall", score.all.recall()},
+                   {"precision", score.all.precision()},
+                   {"strict_f1", score.strict.f1()},
+                   {"complete", score.all.complete_match()},
+                   {"tagging", score.all.tagging()},
+                   {"errors", static_cast<double>(score.all.errors)},
+                   {"repaired", repaired},
+                   {"cut", static_cast<double>(counts.cut)},
+                   {"unfinished", static_cast<double>(counts.unfinished)}},
+        .line = format("F1 %.2f (recall %.2f, precision %.2f)  strict F1 %.2f  complete %.2f %%"
+                       "  mismatched %ld  malformed (repaired) %.0f of %zu",
+                       score.all.f1(), score.all.recall(), score.all.precision(), score.strict.f1(),
+                       score.all.complete_match(), score.mismatched, repaired, trees.size()) +
+                truncation_note(counts.cut) + unfinished_note(counts.unfinished, "output") +
+                unknown_suffix(counts.unknown, "source"),
+        .signature = score.signature,
+        .selection_metric = score.strict.f1()};
   }
 
   Tokenizers tokenizers_;

@@ -15,7 +15,7 @@ namespace attn {
 struct ParseEvaluation {
   static constexpr std::optional<Task> task = Task::parsing;
   static constexpr EvaluatorMetric metric = {
-      .key = "f1", .title = "F1", .meaning = "F1 of trees, percent"};
+      .key = "f1", .title = "F1", .meaning = "F1 of trees, percent", .bootstrap = true};
 
   std::string params;
 

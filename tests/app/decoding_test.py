@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The real binary: ensembles, sampling, forced decoding, the metrics of text, files in and out.
 
     python3 tests/app/decoding_test.py path/to/attn
@@ -184,7 +183,7 @@ class Decoding(ProgramTest):
             found = json.loads(self.attn("score", command, *files, *options, "--baseline", "base.de", "--json").stdout)
             self.assertIn("p_value", found)
         same = self.attn("score", "bleu", *files, "--tokenize", "none", "--baseline", "out.de")
-        self.assertIn("warning: out.de: identical to the scored output", same.stderr)
+        self.assertIn("warning: out.de: each sentence scores as in the scored output", same.stderr)
 
 
 if __name__ == "__main__":

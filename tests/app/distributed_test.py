@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Training by several processes with the real mpirun: equal bits, resumption, killed and hanging processes, faults of
 NCCL, wrong starts.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The real binary, from generated text to BLEU, and what it does when it is killed, told nonsense or out of disk.
 
     python3 tests/app/end_to_end_test.py path/to/attn

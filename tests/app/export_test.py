@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """tools/export.py: exported models give attn's probabilities and translations in the program that they are for.
 
     python3 tests/app/export_test.py path/to/attn

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Parsers of several treebanks: tags, word features and dropout, fine-tuning, agreement, broken treebanks.
 
     python3 tests/app/parse_mixture_test.py path/to/attn

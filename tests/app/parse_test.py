@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The program as a parser: from generated trees to F1, unusual sentences, and errors.
 
     python3 tests/app/parse_test.py path/to/attn

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """The real binary with random models: whatever options are combined, search scores as forced decoding.
 
     python3 tests/app/random_models_test.py path/to/attn

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Rows of a sweep that are more than options: changed programs, tuned rows; test sets that are counted and sealed.
 
     python3 tests/app/rows_test.py path/to/attn

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A sweep as a job array under a real slurmctld and slurmd on this machine.
 
     python3 tests/app/slurm_test.py path/to/attn

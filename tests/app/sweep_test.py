@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Sweeps and their reports with the real binary: killed, changed, broken and interrupted ones.
 
     python3 tests/app/sweep_test.py path/to/attn

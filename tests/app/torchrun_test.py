@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Training by processes of the real torchrun, without MPI: equal bits, a restart by the agent.
 
     python3 tests/app/torchrun_test.py path/to/attn

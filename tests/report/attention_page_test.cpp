@@ -12,8 +12,8 @@ namespace {
 AttentionReport small_report() {
   AttentionSentence sentence{
       .source = {{"a<b"}, {"</s>"}}, .target = {{"<s>"}, {"\"c\""}, {"d"}}, .maps = {}};
-  sentence.maps = {{"encoder", 0, 1, {1.0F, 0.0F, 0.5F, 0.5F}},
-                   {"cross", 0, 2, {1, 0, 0.25F, 0.75F, 0, 1, 0.5F, 0.5F, 0.75F, 0.25F, 1, 0}}};
+  sentence.maps = {{"encoder", 1, {1.0F, 0.0F, 0.5F, 0.5F}},
+                   {"cross", 2, {1, 0, 0.25F, 0.75F, 0, 1, 0.5F, 0.5F, 0.75F, 0.25F, 1, 0}}};
   return {.title = "A & B", .about = "about", .sentences = {sentence}};
 }
 

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
 #include "base/random.h"
 #include "eval/metrics/bleu.h"
+#include "eval/metrics/text_score.h"
 #include "tests/report/normal_draws.h"
 #include "tests/report/sweeps.h"
 #include "tests/support/catch.h"
@@ -30,16 +32,28 @@ std::vector<BleuStatistics> sentences(size_t right, size_t all = 400) {
   return out;
 }
 
-JointDifference joint(const SystemStatistics& base, const SystemStatistics& system,
-                      const BootstrapOptions& options = {}) {
-  const std::vector<SystemStatistics> systems(1, system);
-  return joint_bootstrap(base, systems, {}, {}, options).front();
+using Runs = std::vector<std::vector<BleuStatistics>>;
+
+SystemRuns resampled(const Runs& runs) {
+  SystemRuns system;
+  for (const auto& run : runs) system.push_back(resampled_text(run, BleuOptions{}));
+  return system;
+}
+
+ResampledSystem bleu_of(size_t right) {
+  return resampled({sentences(right)}).front();
+}
+
+JointDifference joint(const Runs& base, const Runs& system, const BootstrapOptions& options = {},
+                      const std::set<size_t>& paired = {}) {
+  const std::vector<SystemRuns> systems(1, resampled(system));
+  return joint_bootstrap(resampled(base), systems, paired, options).front();
 }
 
 }  // namespace
 
 TEST_CASE("identical outputs do not differ, and clearly better ones do") {
-  const SystemStatistics base = {sentences(200), sentences(204)};
+  const Runs base = {sentences(200), sentences(204)};
   CHECK(joint({sentences(200)}, {sentences(200)}).p_value == 1.0);
   CHECK(joint(base, base).p_value > 0.5);
   const JointDifference better = joint(base, {sentences(300), sentences(296)});
@@ -53,8 +67,8 @@ TEST_CASE("identical outputs do not differ, and clearly better ones do") {
 TEST_CASE("the interval is as wide as the variances of sentences and of seeds make it") {
   // With sentences that are right or wrong as a whole BLEU is 100 times the share of right ones: a
   // mean over sentences and runs, whose bootstrap variance is known.
-  const SystemStatistics base = {sentences(200)};
-  SystemStatistics system;
+  const Runs base = {sentences(200)};
+  Runs system;
   for (size_t right = 240; right < 304; right += 8) system.push_back(sentences(right));
   const auto runs = static_cast<double>(system.size());
   const auto count = static_cast<double>(base[0].size());
@@ -79,7 +93,7 @@ TEST_CASE("the interval is as wide as the variances of sentences and of seeds ma
 
 TEST_CASE("differences between seeds cancel if the runs are the baseline's") {
   // Runs that differ by far more than what the row gains, in every run alike.
-  SystemStatistics base, row;
+  Runs base, row;
   for (const size_t right : {100, 200, 300}) {
     base.push_back(sentences(right));
     row.push_back(base.back());
@@ -89,14 +103,12 @@ TEST_CASE("differences between seeds cancel if the runs are the baseline's") {
       ++added;
     }
   }
-  const std::vector<SystemStatistics> systems = {row};
   CHECK(joint(base, row).p_value > 0.5);
-  const JointDifference paired = joint_bootstrap(base, systems, {0}).front();
+  const JointDifference paired = joint(base, row, {}, {0});
   CHECK(paired.p_value < 0.01);
   CHECK(paired.interval.low > 0.0);
   CHECK(paired.interval.high < 6.0);
-  const std::vector<SystemStatistics> other = {{row[0], row[1]}};
-  CHECK_THROWS_AS(joint_bootstrap(base, other, {0}), DataError);
+  CHECK_THROWS_AS(joint(base, {row[0], row[1]}, {}, {0}), DataError);
 }
 
 TEST_CASE("a single lucky sentence is not significant") {
@@ -106,11 +118,11 @@ TEST_CASE("a single lucky sentence is not significant") {
 }
 
 TEST_CASE("the joint bootstrap is reproducible and refuses other texts") {
-  const SystemStatistics base = {sentences(200)}, row = {sentences(220)};
+  const Runs base = {sentences(200)}, row = {sentences(220)};
   CHECK(joint(base, row).p_value == joint(base, row).p_value);
-  CHECK(joint_bootstrap(base, {}).empty());
+  CHECK(joint_bootstrap(resampled(base), {}).empty());
   CHECK_THROWS_AS(joint(base, {sentences(50, 100)}), DataError);
-  CHECK_THROWS_AS(joint(base, SystemStatistics{}), DataError);
+  CHECK_THROWS_AS(joint(base, Runs{}), DataError);
 }
 
 namespace {
@@ -138,8 +150,8 @@ TEST_CASE("a difference counts only if it is larger than the seeds' own") {
   CHECK(compared[3].differences[Metric::loss].verdict == "disagrees");
   CHECK(compared[0].differences[Metric::loss].verdict.empty());
   CHECK(!compared[0].differences[Metric::loss].test);
-  // Without sentences no difference in BLEU can be significant.
-  CHECK(compared[2].differences[Metric::bleu].verdict == "inconclusive");
+  // Without sentences no difference in BLEU is tested.
+  CHECK(compared[2].differences[Metric::bleu].verdict.empty());
 }
 
 TEST_CASE("a row with another baseline has its differences from that row, ours and the paper's") {
@@ -149,7 +161,8 @@ TEST_CASE("a row with another baseline has its differences from that row, ours a
              row("next", 5.5, 24, {run(1, 6.1, 25), run(2, 6.05, 25), run(3, 6.15, 25)})});
   results.rows[2].baseline = 1;
   for (RowRecord& one : results.rows) {
-    for (RunRecord& of : one.runs) of.sentences = sentences(one.name == "next" ? 100 : 200);
+    for (RunRecord& of : one.runs)
+      of.outputs[Metric::bleu] = bleu_of(one.name == "next" ? 100 : 200);
   }
   const auto compared = compare(results);
   CHECK(*compared[1].differences[Metric::loss].ours == Approx(2.05));
@@ -264,9 +277,9 @@ TEST_CASE("a row that only evaluates the base's runs differently is compared wit
 TEST_CASE("BLEU's differences are tested over sentences, and over seeds where there are several") {
   auto results = sweep({row("base", 0, 25, {run(1, 5, 50)}), row("worse", 0, 24, {run(1, 5, 25)}),
                         row("alike", 0, 24, {run(1, 5, 49.5)})});
-  results.rows[0].runs[0].sentences = sentences(200);
-  results.rows[1].runs[0].sentences = sentences(100);
-  results.rows[2].runs[0].sentences = sentences(198);
+  results.rows[0].runs[0].outputs[Metric::bleu] = bleu_of(200);
+  results.rows[1].runs[0].outputs[Metric::bleu] = bleu_of(100);
+  results.rows[2].runs[0].outputs[Metric::bleu] = bleu_of(198);
   auto compared = compare(results);
   CHECK(*compared[1].differences[Metric::bleu].p_value < 0.05);
   CHECK(compared[1].differences[Metric::bleu].interval()->high < 0.0);
@@ -276,7 +289,7 @@ TEST_CASE("BLEU's differences are tested over sentences, and over seeds where th
   CHECK(compared[2].differences[Metric::bleu].verdict == "inconclusive");
   // A base whose seeds stray by as much as the difference takes the verdict back.
   RunRecord second = run(2, 5, 20);
-  second.sentences = sentences(200);
+  second.outputs[Metric::bleu] = bleu_of(200);
   results.rows[0].runs.push_back(second);
   compared = compare(results);
   const Difference& worse = compared[1].differences[Metric::bleu];
@@ -284,7 +297,7 @@ TEST_CASE("BLEU's differences are tested over sentences, and over seeds where th
   // One p-value, of both tests: the larger one.
   CHECK(*worse.p_value == std::max(*worse.holm, worse.joint->p_value));
   // The bootstrap is of the seeds that the means are of; without it nothing is significant.
-  results.rows[0].runs[1].sentences.clear();
+  results.rows[0].runs[1].outputs[Metric::bleu] = {};
   compared = compare(results);
   CHECK(!compared[1].differences[Metric::bleu].joint);
   CHECK(!compared[1].differences[Metric::bleu].p_value);

@@ -55,10 +55,15 @@ TEST_CASE("a sweep of parsers shows F1, and the paper's columns where the paper 
   results.evaluators[Metric::chrf] = "test_chrf";
   results.rows[0].runs[0].scores[Metric::chrf] = 50.0;
   results.rows[0].runs[1].scores[Metric::chrf] = 50.1;
-  results.rows[0].runs[0].scores[Metric::parse] = 80.0;
-  results.rows[0].runs[1].scores[Metric::parse] = 80.6;
-  results.rows[1].runs[0].scores[Metric::parse] = 95.0;
-  results.rows[2].runs[0].scores[Metric::parse] = 85.0;
+  const auto set_f1 = [&](size_t row, size_t run, double f1) {
+    results.rows[row].runs[run].scores[Metric::parse] = f1;
+    results.rows[row].runs[run].outputs[Metric::parse] = {.sentences = 1,
+                                                          .score = [f1](auto) { return f1; }};
+  };
+  set_f1(0, 0, 80.0);
+  set_f1(0, 1, 80.6);
+  set_f1(1, 0, 95.0);
+  set_f1(2, 0, 85.0);
   for (RowRecord& one : results.rows) one.paper = {};
   const auto compared = compare(results);
   CHECK(compared[0].means[Metric::parse]->mean == Approx(80.3));

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """tools/attn_torch has the program's probabilities for every kind of model, trains on, and saves what the program takes.
 
     python3 tests/tools/attn_torch_test.py path/to/attn

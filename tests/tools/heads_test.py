@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """`attn attention` and `attn heads` against plain PyTorch.
 
     python3 tests/tools/heads_test.py path/to/attn

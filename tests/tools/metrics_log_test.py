@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """tools/metrics_log.py: what it writes, read back by the packages themselves (skipped without them)."""
 import importlib.util
 import json

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """docs/reference/config.md and commands.md say what the program says; tools/reference.py writes them.
 
     python3 tests/tools/reference_test.py path/to/attn

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/eval/data/bleu_cases.json: reference values of sacreBLEU for small cases.
 
     pip install sacrebleu==2.6.0 && python3 tools/goldens/bleu_cases.py

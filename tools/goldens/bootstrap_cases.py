@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/eval/data/bootstrap_cases.json: reference intervals and p-values of sacreBLEU for synthetic systems.
 
     pip install sacrebleu==2.6.0 && python3 tools/goldens/bootstrap_cases.py

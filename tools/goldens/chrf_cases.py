@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/eval/data/chrf_cases.json: reference values of sacreBLEU's chrF for small cases and, with --wmt, for newstest2017.
 
     pip install sacrebleu==2.6.0 && python3 tools/goldens/chrf_cases.py [--wmt FOLDER]

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/model/data/convolutional.safetensors: ConvS2S by tools/attn_torch.
 
     python3 tools/goldens/convolutional.py        (needs torch 2.11 to 2.13 and safetensors)

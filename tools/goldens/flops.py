@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/model/data/flops.json: FLOPs by PyTorch's counter.
 
     python3 tools/goldens/flops.py        (needs torch 2.13 and safetensors)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/train/data/optimizers.safetensors: parameters after each of five updates by AdamW, Lion and Muon.
 
     python3 tools/goldens/optimizers.py        (needs torch 2.13 and safetensors)

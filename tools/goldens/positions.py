@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/model/data/positions.json: T5's buckets and ALiBi's slopes by the transformers library.
 
     python3 tools/goldens/positions.py        (needs torch 2.13, transformers 5.24 and safetensors)

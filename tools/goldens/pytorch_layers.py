@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/model/data/pytorch_layers.safetensors: PyTorch's encoder and decoder layers, forward and gradients.
 
     python3 tools/goldens/pytorch_layers.py        (needs torch 2.11 to 2.13 and safetensors)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/model/data/rms_rotary.safetensors: RMSNorm and self-attention with rotary positions, forward and gradients.
 
     python3 tools/goldens/rms_rotary.py        (needs torch 2.11 to 2.13 and safetensors)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/report/data/statistics_cases.json: SciPy's values for the statistics of reports (report/seed_tests.h),
 from synthetic samples.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/eval/data/ter_cases.json: reference values of sacreBLEU's TER for small cases.
 
     pip install sacrebleu==2.6.0 && python3 tools/goldens/ter_cases.py

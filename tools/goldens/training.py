@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/train/data/training.json: learning rates and the z-loss by PyTorch.
 
     python3 tools/goldens/training.py        (needs torch 2.13 and safetensors)

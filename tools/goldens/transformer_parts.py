@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Writes tests/model/data/transformer_parts.safetensors: log-probabilities of small Transformers with one option each.
 
     python3 tools/goldens/transformer_parts.py        (needs torch and safetensors)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Benchmarks commands in alternation: several rounds, medians and ratios to the first one.
 
     python3 tools/peers/compare.py --key tokens_per_second --rounds 5 \\

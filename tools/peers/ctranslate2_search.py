@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Search with a run's weights in CTranslate2, for comparison with `attn bench search`.
 
     python3 tools/peers/ctranslate2_search.py RUN TEXT [--at-once 1000] [--workers 2] [--threads 1] [--type float32]

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """A training step in optimized plain PyTorch, for comparison with `attn bench step`: the same pairs and batches.
 
     python3 tools/peers/pytorch_step.py RUN [--seconds 8] [--threads 2] [--bf16]

@@ -115,8 +115,8 @@ def heads_table(report):
         masked = []
         for run in (run for run in runs if "pruning" in run):
             points = run["pruning"]
-            lost = next((i for i, point in enumerate(points) if point["bleu"] < points[0]["bleu"] - 1), len(points))
-            masked.append(max(point["masked"] for point in points[:lost]) / len(run["heads"]))
+            kept = [point["masked"] for point in points if point["bleu"] >= points[0]["bleu"] - 1]
+            masked.append(max(kept) / len(run["heads"]))
         lines.append(cells + [f"{100 * statistics.mean(masked):.0f}" if masked else ""])
     titles = ("row", "heads", "importance, %: encoder", "decoder", "cross", "can be masked, %")
     return html_table([(title, i == 0) for i, title in enumerate(titles)], lines) if lines else ""

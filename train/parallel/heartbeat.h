@@ -58,9 +58,9 @@ class Silence {
   void require(int64_t peer, double timeout) const {
     if (waited_ - heard_[static_cast<size_t>(peer)] <= timeout) return;
     throw CommunicationError(
-        format("process %lld has not responded for %.0f s (runtime.timeout): it is hanging or was "
+        format("process %ld has not responded for %.0f s (runtime.timeout): it is hanging or was "
                "stopped; resume with --resume",
-               static_cast<long long>(peer), timeout));
+               peer, timeout));
   }
 
  private:

@@ -60,8 +60,7 @@ class StoreCommunicator : public Communicator {
   }
 
   std::string key(int64_t sender, int64_t receiver, size_t offset) const {
-    return format("%lld/%lld/%lld/%zu", static_cast<long long>(exchange_),
-                  static_cast<long long>(sender), static_cast<long long>(receiver), offset);
+    return format("%ld/%ld/%ld/%zu", exchange_, sender, receiver, offset);
   }
   static std::string beat_key(int64_t rank) { return "beat/" + std::to_string(rank); }
 
@@ -81,8 +80,8 @@ class StoreCommunicator : public Communicator {
       store_->deleteKey(name);
       const Bytes to = bytes.subspan(offset, std::min(kMaxPiece, bytes.size() - offset));
       if (piece.size() != to.size()) {
-        throw CommunicationError(format("process %lld sent %zu bytes, %zu were expected",
-                                        static_cast<long long>(sender), piece.size(), to.size()));
+        throw CommunicationError(format("process %ld sent %zu bytes, %zu were expected", sender,
+                                        piece.size(), to.size()));
       }
       std::copy(piece.begin(), piece.end(), reinterpret_cast<uint8_t*>(to.data()));
     }

@@ -162,23 +162,26 @@ TEST_CASE("errors of files that cannot be scored have file and line") {
 
 TEST_CASE("a baseline adds both systems' intervals and the p-value of their difference") {
   const TemporaryDirectory folder;
+  const std::string metric = GENERATE("bleu", "chrf", "parse");
+  const bool trees = metric == "parse";
+  const std::string right = trees ? "(S (NP (N it)) (V is))\n" : "the cat sat on the mat .\n",
+                    wrong = trees ? "(S (N it) (VP (V is)))\n" : "a cat sat on a mat .\n";
   std::string reference, good, bad;
   for (int i = 0; i < 50; ++i) {
-    reference += "the cat sat on the mat .\n";
-    good += i % 5 == 0 ? "a cat sat on a mat .\n" : "the cat sat on the mat .\n";
-    bad += i % 2 == 0 ? "a cat sat on a mat .\n" : "the cat sat on the mat .\n";
+    reference += right;
+    good += i % 5 == 0 ? wrong : right;
+    bad += i % 2 == 0 ? wrong : right;
   }
   const auto ref = folder.write("ref", reference), hyp = folder.write("hyp", good),
-             base = folder.write("base", bad), shorter = folder.write("short", "the cat\n");
-  const std::string metric = GENERATE("bleu", "chrf");
+             base = folder.write("base", bad), shorter = folder.write("short", right);
   const auto score = [&](std::vector<std::string> options) {
-    options.insert(options.begin(), {metric, hyp, ref});
+    options.insert(options.begin(), {metric, trees ? ref : hyp, trees ? hyp : ref});
     if (metric == "bleu") options.push_back("--force");
     return run_score(options).out;
   };
   const auto json = Json::parse(score({"--baseline", base, "--json"}));
-  CHECK(json["difference"].get<double>() ==
-        Approx(json["score"].get<double>() - json["baseline"]["score"].get<double>()));
+  CHECK(json["difference"].get<double>() == Approx(json[trees ? "f1" : "score"].get<double>() -
+                                                   json["baseline"]["score"].get<double>()));
   CHECK(json["difference"].get<double>() > 0);
   CHECK(json["p_value"].get<double>() < 0.05);
   CHECK(json["ci"].get<double>() > 0);
@@ -276,6 +279,7 @@ TEST_CASE("parse: the parser's trees can come from stdin") {
   const Files files(tree, "");
   CHECK_THAT(run_score({"parse", files.gold, "-"}, tree).out, contains("= 100.00 (R"));
   CHECK_THROWS_AS(run_score({"parse", "-", files.gold}), ConfigError);
+  CHECK_THROWS_AS(run_score({"parse", files.gold, files.gold, "--baseline", "-"}), ConfigError);
 }
 
 TEST_CASE("parse: errors are one line with the place") {

@@ -13,6 +13,7 @@
 #include "base/unicode.h"
 #include "eval/metrics/chrf.h"
 #include "eval/metrics/ter.h"
+#include "eval/metrics/text_score.h"
 #include "tests/support/catch.h"
 #include "tests/support/golden_json.h"
 #include "tests/support/shared_data.h"
@@ -40,35 +41,37 @@ std::string without_version(const std::string& signature) {
 }  // namespace
 
 TEST_CASE("invalid input is rejected") {
-  CHECK_THROWS_AS(corpus_bleu(kHypotheses, std::vector<Lines>{}), DataError);
-  CHECK_THROWS_AS(sentence_bleu("a", Lines{}), DataError);
-  CHECK_THROWS_AS(corpus_chrf(kHypotheses, std::vector<Lines>{}), DataError);
-  CHECK_THROWS_AS(sentence_chrf("a", Lines{}), DataError);
-  CHECK_THROWS_AS(corpus_ter(kHypotheses, std::vector<Lines>{}), DataError);
-  CHECK_THROWS_WITH(corpus_chrf(kHypotheses, std::vector<Lines>{kReferences[0], {"one line"}}),
-                    contains("4 hypotheses but 1 sentences in reference 2"));
-  CHECK_THROWS_WITH(corpus_ter(kHypotheses, std::vector<Lines>{{"one line"}}),
+  CHECK_THROWS_AS(corpus_score(kHypotheses, std::vector<Lines>{}, BleuOptions{}), DataError);
+  CHECK_THROWS_AS(sentence_score("a", Lines{}, BleuOptions{}), DataError);
+  CHECK_THROWS_AS(corpus_score(kHypotheses, std::vector<Lines>{}, ChrfOptions{}), DataError);
+  CHECK_THROWS_AS(sentence_score("a", Lines{}, ChrfOptions{}), DataError);
+  CHECK_THROWS_AS(corpus_score(kHypotheses, std::vector<Lines>{}, TerOptions{}), DataError);
+  CHECK_THROWS_WITH(
+      corpus_score(kHypotheses, std::vector<Lines>{kReferences[0], {"one line"}}, ChrfOptions{}),
+      contains("4 hypotheses but 1 sentences in reference 2"));
+  CHECK_THROWS_WITH(corpus_score(kHypotheses, std::vector<Lines>{{"one line"}}, TerOptions{}),
                     contains("4 hypotheses but 1 sentences in reference 1"));
   CHECK_THROWS_WITH((ChrfOptions{.char_order = 0}.validate()), contains("char_order: 0"));
   CHECK_THROWS_WITH((ChrfOptions{.word_order = -1}.validate()), contains("word_order: -1"));
   CHECK_THROWS_WITH((ChrfOptions{.beta = -1}.validate()), contains("beta: -1"));
-  CHECK_THROWS_WITH(corpus_bleu(kHypotheses, std::vector<Lines>{kReferences[0], {"one line"}}),
-                    contains("4 hypotheses but 1 sentences in reference 2"));
+  CHECK_THROWS_WITH(
+      corpus_score(kHypotheses, std::vector<Lines>{kReferences[0], {"one line"}}, BleuOptions{}),
+      contains("4 hypotheses but 1 sentences in reference 2"));
   BleuOptions options;
   options.smoothing_value = 0.5;
-  CHECK_THROWS_AS(corpus_bleu(kHypotheses, kReferences, options), ConfigError);
+  CHECK_THROWS_AS(corpus_score(kHypotheses, kReferences, options), ConfigError);
   options.smoothing = BleuSmoothing::floor;
-  CHECK_NOTHROW(corpus_bleu(kHypotheses, kReferences, options));
+  CHECK_NOTHROW(corpus_score(kHypotheses, kReferences, options));
   options.smoothing_value = std::nan("");
-  CHECK_THROWS_WITH(corpus_bleu(kHypotheses, kReferences, options), contains("finite"));
+  CHECK_THROWS_WITH(corpus_score(kHypotheses, kReferences, options), contains("finite"));
   options.smoothing_value = -1;
-  CHECK_THROWS_AS(corpus_bleu(kHypotheses, kReferences, options), ConfigError);
+  CHECK_THROWS_AS(corpus_score(kHypotheses, kReferences, options), ConfigError);
 }
 
 TEST_CASE("a sentence of more different words than 16 bits number is counted exactly") {
   std::string line;
   for (int i = 0; i < 70'000; ++i) line += std::to_string(i) + " ";
-  const BleuStatistics found = sentence_bleu_statistics(line, Lines{line}, kWordsOnly);
+  const BleuStatistics found = sentence_statistics(line, Lines{line}, kWordsOnly);
   CHECK(found.counts == std::array<int64_t, 4>{70'000, 69'999, 69'998, 69'997});
 }
 
@@ -98,8 +101,9 @@ TEST_CASE("scores are those of sacreBLEU") {
     if (!row.at("smoothing_value").is_null()) options.smoothing_value = row.at("smoothing_value");
     const Json& corpus = golden.at("corpora").at(row.at("corpus").get<std::string>());
     INFO(row.dump());
-    const BleuScore score = corpus_bleu(corpus.at("hypotheses").get<Lines>(),
-                                        corpus.at("references").get<std::vector<Lines>>(), options);
+    const BleuScore score =
+        corpus_score(corpus.at("hypotheses").get<Lines>(),
+                     corpus.at("references").get<std::vector<Lines>>(), options);
     CHECK(std::abs(score.score - row.at("score").get<double>()) < 1e-9);
     CHECK(std::abs(score.bp - row.at("bp").get<double>()) < 1e-12);
     CHECK(score.counts == row.at("counts").get<std::array<int64_t, 4>>());
@@ -138,7 +142,7 @@ TEST_CASE("three systems of newstest2017 score as published") {
     for (const auto& [column, options] : columns) {
       const auto at = std::find(header.begin(), header.end(), column) - header.begin();
       INFO(values[0] << " " << column);
-      CHECK(std::abs(corpus_bleu(system, reference, options).score -
+      CHECK(std::abs(corpus_score(system, reference, options).score -
                      std::stod(values.at(static_cast<size_t>(at)))) <= 1e-6);
     }
   }

@@ -14,6 +14,7 @@
 #include "eval/metrics/bootstrap.h"
 #include "eval/metrics/numpy_random.h"
 #include "eval/metrics/ter.h"
+#include "eval/metrics/text_score.h"
 #include "tests/support/catch.h"
 #include "tests/support/golden_json.h"
 #include "tests/support/shared_data.h"
@@ -41,11 +42,9 @@ std::string before_version(const std::string& signature) {
   return signature.substr(0, std::min(signature.find("|beta:"), signature.find("|version:attn-")));
 }
 
-/// Each of `all`'s cases: `corpus(hypotheses, references, options)` has a score and a signature,
-/// `sentence(hypothesis, references, options)` the score of each sentence.
-template <class Options, class Corpus, class Sentence>
-void check_cases(const Json& all, Options&& options_of, Corpus&& corpus_score,
-                 Sentence&& sentence_score) {
+/// Each of `all`'s cases: score and signature of the corpus, and the score of each sentence.
+template <class Options>
+void check_cases(const Json& all, Options&& options_of) {
   for (const Json& row : all.at("cases")) {
     INFO(row.dump());
     const Json& corpus = all.at("corpora").at(row.at("corpus").get<std::string>());
@@ -63,19 +62,17 @@ void check_cases(const Json& all, Options&& options_of, Corpus&& corpus_score,
   }
 }
 
-/// The bootstrap of `all`'s baseline and system: `statistics(hypotheses, references)` of the
-/// sentences, `score(statistics)` of a resample.
-template <class Statistics, class Score>
+/// The bootstrap of `all`'s baseline and system.
+template <class Options>
 void check_bootstrap(const Json& all, const Json& baseline, const Json& system,
-                     Statistics&& statistics, Score&& score) {
+                     const Options& options) {
   const std::vector<Lines> references = {all.at("references").get<Lines>()};
-  const auto runs = [&](const char* name) {
-    return std::vector(1, statistics(all.at(name).get<Lines>(), references));
+  const auto resampled = [&](const char* name) {
+    return resampled_text(corpus_statistics(all.at(name).get<Lines>(), references, options),
+                          options);
   };
-  const auto of_baseline = runs("baseline"), of_system = runs("system");
-  const ResampledSystem compared = resampled_system(of_system, score);
-  const PairedBootstrap found =
-      resample_systems(resampled_system(of_baseline, score), std::span(&compared, 1));
+  const ResampledSystem compared = resampled("system");
+  const PairedBootstrap found = resample_systems(resampled("baseline"), std::span(&compared, 1));
   constexpr double kFloat32 = 1e-4;  // in which sacreBLEU sums
   check_equal(found.baseline, baseline, kFloat32);
   check_equal(found.systems[0].system, system, kFloat32);
@@ -97,17 +94,10 @@ ChrfOptions chrf_options(const Json& json) {
 
 TEST_CASE("chrF of corpora and sentences is sacreBLEU's") {
   const Json all = golden_json("eval/data/chrf_cases.json");
-  check_cases(
-      all, chrf_options,
-      [](const Lines& hypotheses, const std::vector<Lines>& references, const auto& options) {
-        return corpus_chrf(hypotheses, references, options);
-      },
-      [](const std::string& hypothesis, const Lines& references, const auto& options) {
-        return sentence_chrf(hypothesis, references, options);
-      });
+  check_cases(all, chrf_options);
   for (const Json& row : all.at("cases")) {
     const ChrfOptions options = chrf_options(row.at("options"));
-    CHECK(corpus_chrf(Lines{"a"}, std::vector<Lines>{{"a"}}, options).name ==
+    CHECK(corpus_score(Lines{"a"}, std::vector<Lines>{{"a"}}, options).name ==
           row.at("name").get<std::string>());
   }
 }
@@ -115,13 +105,7 @@ TEST_CASE("chrF of corpora and sentences is sacreBLEU's") {
 TEST_CASE("chrF's intervals and p-values are sacreBLEU's") {
   const Json all = golden_json("eval/data/chrf_cases.json").at("bootstrap");
   for (const Json& row : all.at("results")) {
-    const ChrfOptions options = chrf_options(row);
-    check_bootstrap(
-        all, row["baseline"], row["system"],
-        [&](const Lines& hypotheses, const std::vector<Lines>& references) {
-          return chrf_statistics(hypotheses, references, options);
-        },
-        [&](const ChrfStatistics& drawn) { return chrf_from_statistics(drawn, options, 1).score; });
+    check_bootstrap(all, row["baseline"], row["system"], chrf_options(row));
   }
 }
 
@@ -135,7 +119,7 @@ TEST_CASE("chrF of three systems of newstest2017 is sacreBLEU's") {
     const Json& row = all[i];
     INFO(row.dump());
     const Lines system = read_lines(folder / row.at("system").get<std::string>());
-    check_exact(corpus_chrf(system, references, chrf_options(row.at("options"))).score,
+    check_exact(corpus_score(system, references, chrf_options(row.at("options"))).score,
                 row.at("score"));
   }
 }
@@ -172,35 +156,22 @@ TEST_CASE("TER: edits are sacreBLEU's, for sentences that need many shifts") {
 }
 
 TEST_CASE("TER of corpora and sentences is sacreBLEU's") {
-  check_cases(
-      golden_json("eval/data/ter_cases.json"), ter_options,
-      [](const Lines& hypotheses, const std::vector<Lines>& references, const auto& options) {
-        return corpus_ter(hypotheses, references, options);
-      },
-      [](const std::string& hypothesis, const Lines& references, const auto& options) {
-        return ter_from_statistics(sentence_ter_statistics(hypothesis, references, options),
-                                   options, 1);
-      });
+  check_cases(golden_json("eval/data/ter_cases.json"), ter_options);
   CHECK_THROWS_AS(TerOptions{.asian_support = true}.validate(), ConfigError);
 }
 
 TEST_CASE("TER's intervals and p-values are sacreBLEU's") {
   const Json all = golden_json("eval/data/ter_cases.json").at("bootstrap");
-  check_bootstrap(
-      all, all.at("results")["baseline"], all.at("results")["system"],
-      [](const Lines& hypotheses, const std::vector<Lines>& references) {
-        return ter_statistics(hypotheses, references);
-      },
-      [](const TerStatistics& drawn) { return ter_from_statistics(drawn, {}, 1).score; });
+  check_bootstrap(all, all.at("results")["baseline"], all.at("results")["system"], TerOptions{});
 }
 
 namespace {
 
 const BleuOptions kNoTokenizer{.tokenizer = BleuTokenizer::none};
 
-std::vector<BleuStatistics> statistics(const Json& all, const std::string& system) {
-  return bleu_statistics(all["systems"][system].get<Lines>(),
-                         std::vector<Lines>{all["references"].get<Lines>()}, kNoTokenizer);
+ResampledSystem resampled(const Lines& hypotheses, const Lines& reference) {
+  return resampled_text(corpus_statistics(hypotheses, std::vector<Lines>{reference}, kNoTokenizer),
+                        kNoTokenizer);
 }
 
 }  // namespace
@@ -220,10 +191,13 @@ TEST_CASE("draws are those of NumPy's default_rng(seed).choice") {
 TEST_CASE("intervals and p-values are sacreBLEU's") {
   const Json all = testing::golden_json("eval/data/bootstrap_cases.json");
   const std::vector<std::string> names = {"alike", "better", "worse", "same"};
-  std::vector<SystemStatistics> systems;
-  for (const std::string& name : names) systems.push_back({statistics(all, name)});
-  const PairedBootstrap result =
-      paired_bootstrap({statistics(all, "baseline")}, systems, kNoTokenizer);
+  std::vector<ResampledSystem> systems;
+  const auto reference = all["references"].get<Lines>();
+  for (const std::string& name : names) {
+    systems.push_back(resampled(all["systems"][name].get<Lines>(), reference));
+  }
+  const ResampledSystem baseline = resampled(all["systems"]["baseline"].get<Lines>(), reference);
+  const PairedBootstrap result = resample_systems(baseline, systems);
   check_equal(result.baseline, all["results"]["baseline"]);
   for (size_t i = 0; i < names.size(); ++i) {
     INFO(names[i]);
@@ -235,24 +209,11 @@ TEST_CASE("intervals and p-values are sacreBLEU's") {
   }
 }
 
-TEST_CASE("several runs of a system are scored by their mean, on the same resamples") {
-  const Json all = testing::golden_json("eval/data/bootstrap_cases.json");
-  const auto a = statistics(all, "better"), b = statistics(all, "worse");
-  const SystemStatistics baseline = {statistics(all, "baseline")};
-  const std::vector<SystemStatistics> systems = {{a}, {b}, {a, b}, {a, a, a}};
-  const PairedBootstrap result = paired_bootstrap(baseline, systems, kNoTokenizer);
-  const auto score = [&](size_t i) { return result.systems[i].system; };
-  CHECK(score(2).score == Approx((score(0).score + score(1).score) / 2));
-  CHECK(score(2).mean == Approx((score(0).mean + score(1).mean) / 2));
-  CHECK(score(3).ci == Approx(score(0).ci));
-  CHECK(result.systems[3].p_value == Approx(result.systems[0].p_value));
-}
-
 TEST_CASE("systems that did not translate the same text are rejected") {
-  const std::vector<BleuStatistics> three(3), four(4);
-  CHECK_THROWS_WITH(paired_bootstrap({three}, std::vector<SystemStatistics>{{four}}),
-                    testing::contains("4 sentences"));
-  CHECK_THROWS_AS(paired_bootstrap({}, {}), DataError);
-  CHECK_THROWS_AS(paired_bootstrap({{}}, {}), DataError);
-  CHECK_THROWS_AS(paired_bootstrap({three}, {}, {}, {.samples = 0}), ConfigError);
+  const ResampledSystem none = resampled({}, {}), three = resampled(Lines(3), Lines(3)),
+                        four = resampled(Lines(4), Lines(4));
+  CHECK_THROWS_WITH(resample_systems(three, std::span(&four, 1)), testing::contains("4 sentences"));
+  CHECK_THROWS_AS(require_same_sentences({}), DataError);
+  CHECK_THROWS_AS(resample_systems(none, {}), DataError);
+  CHECK_THROWS_AS(resample_systems(three, {}, {.samples = 0}), ConfigError);
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "eval/metrics/chrf.h"
+#include "eval/metrics/text_score.h"
 #include "eval/tasks/forced_decoding.h"
 #include "eval/tasks/minimum_bayes_risk.h"
 #include "eval/tasks/parser.h"
@@ -241,7 +242,7 @@ TEST_CASE(
     "expected utility is the mean over all hypotheses, repeated ones as often as they occur") {
   auto hypotheses = list({"one two three", "one two four", "one two three"});
   const std::vector<std::string> reference = {"one two four"};
-  const double similar = sentence_chrf("one two three", reference).score;
+  const double similar = sentence_score("one two three", reference, ChrfOptions{}).score;
   rank_by_expected_utility(hypotheses, RiskUtility::chrf);
   CHECK(hypotheses[0].text == "one two three");
   CHECK(hypotheses[0].score == Approx((100 + similar + 100) / 3));
