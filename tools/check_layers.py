@@ -62,9 +62,9 @@ BUDGETS = {
     "model": 6348,
     "data": 6028,
     "train": 4283,
-    "eval": 6890,
+    "eval": 6891,
     "report": 1846,
-    "app": 10276,
+    "app": 10300,
     "tests": 18000,
     "run": 200,
 }

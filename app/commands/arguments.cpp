@@ -61,8 +61,8 @@ void add_resampling(CLI::App* command, Resampling& resampling) {
                         " bootstrap resamples (sacreBLEU --confidence)");
 }
 
-void warn_if_identical(const std::string& baseline, bool identical) {
-  if (!identical) return;
+void warn_if_scored_alike(const std::string& baseline, bool alike) {
+  if (!alike) return;
   std::cerr << "warning: " << baseline
             << ": each sentence scores as in the scored output; p has no meaning\n";
 }

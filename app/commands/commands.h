@@ -64,7 +64,7 @@ struct Resampling {
 void add_resampling(CLI::App* command, Resampling& resampling);
 
 /// Warns on stderr that a test of an output against itself has no meaning.
-void warn_if_identical(const std::string& baseline, bool identical);
+void warn_if_scored_alike(const std::string& baseline, bool alike);
 
 /// Prints what a measured step says of the experiment: text, speed and memory of its training.
 void print_step(const Experiment& experiment, const StepBenchmark& step);

@@ -74,7 +74,7 @@ ScoredText read_scored_text(const ScoreArguments& arguments) {
   if (baseline.empty()) return text;
   text.baseline = read_text(baseline, false);
   check_same_length(text.hypotheses, *text.baseline);
-  warn_if_identical(baseline, text.hypotheses.lines == text.baseline->lines);
+  warn_if_scored_alike(baseline, text.hypotheses.lines == text.baseline->lines);
   return text;
 }
 

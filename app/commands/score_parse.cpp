@@ -20,25 +20,6 @@ struct ScoreParseArguments {
   bool json = false;
 };
 
-ParseScore score_file(const ScoreParseArguments& arguments, const std::string& path) {
-  const std::string name = path == "-" ? "standard input" : path;
-  const EvalbParameters parameters = read_evalb_parameters(arguments.parameters);
-  if (arguments.gold == "-" || arguments.resampling.baseline == "-") {
-    throw ConfigError("-: only the scored trees can come from stdin; give files for the others");
-  }
-  const auto gold = gold_parses(read_lines(arguments.gold), arguments.gold);
-  if (gold.empty()) {
-    throw DataError(arguments.gold + ": empty file; nothing to score");
-  }
-  const auto predicted = predicted_parses(read_lines(path), name, gold.size());
-  if (predicted.size() != gold.size()) {
-    throw DataError(name + ": " + std::to_string(predicted.size()) + " sentences, but " +
-                    arguments.gold + " has " + std::to_string(gold.size()) +
-                    "; they must match line by line, with an empty line for no tree");
-  }
-  return score_parses(gold, predicted, parameters);
-}
-
 /// Reports the first sentences with errors. Throws DataError if all have.
 void report_problems(const ParseScore& score, const std::string& predicted_name) {
   constexpr int64_t limit = 10;
@@ -55,6 +36,27 @@ void report_problems(const ParseScore& score, const std::string& predicted_name)
     throw DataError(predicted_name +
                     ": no sentence could be scored; give parses of the gold trees' sentences");
   }
+}
+
+ParseScore score_file(const ScoreParseArguments& arguments, const std::string& path) {
+  const std::string name = path == "-" ? "standard input" : path;
+  const EvalbParameters parameters = read_evalb_parameters(arguments.parameters);
+  if (arguments.gold == "-" || arguments.resampling.baseline == "-") {
+    throw ConfigError("-: only the scored trees can come from stdin; give files for the others");
+  }
+  const auto gold = gold_parses(read_lines(arguments.gold), arguments.gold);
+  if (gold.empty()) {
+    throw DataError(arguments.gold + ": empty file; nothing to score");
+  }
+  const auto predicted = predicted_parses(read_lines(path), name, gold.size());
+  if (predicted.size() != gold.size()) {
+    throw DataError(name + ": " + std::to_string(predicted.size()) + " sentences, but " +
+                    arguments.gold + " has " + std::to_string(gold.size()) +
+                    "; they must match line by line, with an empty line for no tree");
+  }
+  ParseScore score = score_parses(gold, predicted, parameters);
+  report_problems(score, name);
+  return score;
 }
 
 /// "F1|SIGNATURE = 89.12 (…)" with counts that EVALB does not print.
@@ -147,9 +149,8 @@ std::optional<PairedBootstrap> resampled(const ParseScore& score,
   std::optional<ResampledSystem> baseline;
   if (!path.empty()) {
     const ParseScore other = score_file(arguments, path);
-    report_problems(other, path);
     const auto same = [](const BracketCounts& a, const BracketCounts& b) { return a == b; };
-    warn_if_identical(path, std::ranges::equal(score.sentences, other.sentences, same));
+    warn_if_scored_alike(path, std::ranges::equal(score.sentences, other.sentences, same));
     baseline = resampled_f1(other);
   }
   if (!baseline && !confidence) return {};
@@ -178,9 +179,7 @@ Json to_json(const ParseScore& score, const ScoreParseArguments& arguments) {
 }
 
 void score_parse(const ScoreParseArguments& arguments) {
-  const std::string name = arguments.predicted == "-" ? "standard input" : arguments.predicted;
   const ParseScore score = score_file(arguments, arguments.predicted);
-  report_problems(score, name);
   const auto tested = resampled(score, arguments);
   if (arguments.json) {
     // Labels and words may be invalid UTF-8, JSON must not.
@@ -199,7 +198,7 @@ void score_parse(const ScoreParseArguments& arguments) {
   }
   if (!arguments.by.empty()) std::cout << format_table(score, arguments.by);
   if (!arguments.per_sentence) std::cout << format_line(score);
-  if (tested) std::cout << format_bootstrap(*tested);
+  if (tested) (arguments.per_sentence ? std::cerr : std::cout) << format_bootstrap(*tested);
 }
 
 }  // namespace

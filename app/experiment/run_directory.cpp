@@ -218,10 +218,11 @@ void require_place(const fs::path& directory, InputKind kind) {
   if (!fs::exists(directory)) return;
   require_input(directory, {kind});
   const fs::path plan = directory / kSweepFile;
-  const bool written = kind == InputKind::run
-                           ? is_written_run(directory)
-                           : kind_of(directory) == kind || kind_of(directory / "tune") == kind ||
-                                 (fs::is_regular_file(plan) && json_of(plan).is_discarded());
+  const bool written =
+      kind == InputKind::run
+          ? is_written_run(directory)
+          : kind_of(directory) == kind || kind_of(directory / "tune") == kind ||
+                (json_of(plan).is_discarded() && fs::is_directory(directory / "vocabulary"));
   if (fs::is_directory(directory) && (written || fs::is_empty(directory))) return;
   throw ConfigError(directory.string() + ": exists and is not " + noun_of(kind) +
                     "; give another directory with --run");

@@ -101,7 +101,7 @@ struct SweepMachine {
   int64_t cores = 1;            ///< which the runs share
   int64_t gpus = 0;             ///< assigned to the runs round-robin
   int64_t jobs = 1;             ///< runs that train at a time; 0: as many as fit on the GPUs
-  bool given = false;           ///< whether the cores are those of --threads
+  bool threads_given = false;   ///< whether the cores are those of --threads
 };
 
 /// Reads the file and resolves every row before any row is trained. Throws ConfigError with the row

@@ -155,9 +155,10 @@ SweepResults results_of(const std::string& title, const std::string& about,
 
 // Reads sweep.json.
 SweepPlan read_plan(const fs::path& path) {
+  const std::string text = read_file(path, kMaxConfigBytes);
   try {
     SweepPlan plan;
-    read_config(plan, parse_json(read_file(path, kMaxConfigBytes), kSweepFile));
+    read_config(plan, parse_json(text, kSweepFile));
     require(!plan.rows.empty(), "rows", "[]", "must have at least one row");
     const auto last = static_cast<int64_t>(plan.rows.size()) - 1;
     for (PlannedRow& row : plan.rows) {
@@ -166,7 +167,7 @@ SweepPlan read_plan(const fs::path& path) {
       require_between("rows." + row.name + ".seeds", row.seeds, 0, kMaxSeeds);
     }
     return plan;
-  } catch (const std::exception& error) {  // of the file, Json or a config
+  } catch (const std::exception& error) {  // of Json or of a config
     throw DataError(path.string() + ": corrupt or written by an earlier version (" + error.what() +
                     "); run attn sweep again to rewrite it");
   }

@@ -134,7 +134,9 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& own, const
                                RunRecord& record) {
   int64_t step = 0;
   std::map<std::string, std::map<int64_t, std::string>> changes;  // by option and step
-  std::map<std::string, std::string> last_scored;                 // by evaluator
+  using Scored = std::pair<std::string, std::string>;             // text and options; "": unknown
+  std::map<std::string, Scored> last_scored;                      // by evaluator
+  std::vector<Scored> of_points;                                  // of record.curve
   std::map<const EvaluatorConfig*, std::string> last_text;        // of test sets
   for (const Json& line : read_metrics(run)) {
     const std::string kind = line.value("kind", ""), evaluator = line.value("name", "");
@@ -160,17 +162,27 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& own, const
       ++all.times;
       last_text[config] = text;
     }
-    // Scores of another text, or by other options, are no part of a curve.
-    const std::string scored = text + line.value("options", "");
-    if (std::exchange(last_scored[evaluator], scored) != scored) {
-      std::erase_if(record.curve, [&](const auto& point) { return point.evaluator == evaluator; });
-    }
+    last_scored[evaluator] = {text, line.value("options", "")};
     const std::string weights = kind == "eval" ? kCheckpoint : kind;
     for (const auto& [key, value] : line.items()) {
       if (key == "step" || key == "eval_seconds" || !value.is_number()) continue;
       record.curve.push_back({at, evaluator, weights, key, value.get<double>()});
+      of_points.resize(record.curve.size());
+      of_points.back() = last_scored[evaluator];
     }
   }
+  // Scores of another text, or by other options, than the last ones are no part of a curve.
+  of_points.resize(record.curve.size());
+  const auto alike = [](const std::string& a, const std::string& b) {
+    return a.empty() || b.empty() || a == b;
+  };
+  std::vector<CurvePoint> curve;
+  for (size_t i = 0; i < of_points.size(); ++i) {
+    const Scored &scored = of_points[i], &last = last_scored[record.curve[i].evaluator];
+    const bool same = alike(scored.first, last.first) && alike(scored.second, last.second);
+    if (same) curve.push_back(std::move(record.curve[i]));
+  }
+  record.curve = std::move(curve);
   for (const auto& [config, text] : last_text) tests_[text].set = config->text(row.data);
   auto values = values_by_path(write_resolved(own));
   for (auto& [option, steps] : changes) {
@@ -216,8 +228,9 @@ void RunReader::read_scores(const fs::path& run, const Experiment& experiment,
     }
     if (const auto cut = scores.values.find("unfinished");
         cut != scores.values.end() && cut->second > 0) {
-      out_.notes.push_back(record.name + ": " + decimal(cut->second, 0) + " outputs of " + name +
-                           " were cut at the length limit (search.extra_length)");
+      out_.notes.push_back(
+          record.name + ": outputs of " + name +
+          " cut at the length limit (search.extra_length): " + decimal(cut->second, 0));
     }
     record.scores[facts.metric] = value->second;
     record.texts[facts.metric] = scores.text;
@@ -232,17 +245,19 @@ void RunReader::read_scores(const fs::path& run, const Experiment& experiment,
 ResampledSystem RunReader::read_outputs(const fs::path& output, const DataConfig& data,
                                         const EvaluatorConfig& evaluator, double score,
                                         const std::string& run) {
-  ResampledSystem system;
+  std::string why;
   try {
-    system = evaluator.resampled(output, data);
+    ResampledSystem system = evaluator.resampled(output, data);
     std::vector<uint32_t> all(system.sentences);
     std::iota(all.begin(), all.end(), 0);
     if (std::abs(system.score(all) - score) < kSameScore) return system;
-  } catch (const std::exception&) {  // missing, or of other lengths
+  } catch (const std::exception& error) {
+    why = std::string(" (") + error.what() + ")";
   }
   out_.notes.push_back(
       run + ": its outputs (" + output.string() + ") or the references in " + evaluator.text(data) +
-      " are missing, or have changed since they were scored: its row is left out of the bootstrap");
+      " are missing, or have changed since they were scored: its row is left out of the bootstrap" +
+      why);
   return {};
 }
 

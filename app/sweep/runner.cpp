@@ -96,8 +96,9 @@ ProcessRequest training(const PlannedRun& run, int64_t slot, const SweepMachine&
   arguments = {(run.program.empty() ? program_path() : run.program).string(), "--device",
                machine.device};
   const auto threads = threads_for(run, slot, machine, !launcher.empty());
-  // Processes of one launcher divide the cores of their machine themselves.
-  if (launcher.empty() || machine.given || machine.jobs > 1 || recorded(run.directory, kThreads)) {
+  // Processes of one launcher divide the cores of their machine themselves, unless resumed.
+  const bool resumed = machine.device == "cpu" && recorded(run.directory, kThreads, machine.cores);
+  if (launcher.empty() || machine.threads_given || machine.jobs > 1 || resumed) {
     arguments.insert(arguments.end(), {"--threads", std::to_string(threads)});
   }
   arguments.insert(arguments.end(),

@@ -101,9 +101,8 @@ void check_configs_unchanged(SweepPlan plan) {
                     "; use the former options (--set applies to all rows), another directory "
                     "(--run) or other names for the changed rows, or delete their directories in " +
                     plan.directory.string() +
-                    (plan.rescore
-                         ? "; --rescore needs all runs, with checkpoints, no train.patience"
-                         : "; if only eval or search differ: --rescore"));
+                    "; if only eval or search differ: --rescore, which needs the runs of all rows "
+                    "(\"seeds\"), their checkpoints and no train.patience");
 }
 
 void check_texts_unchanged(SweepPlan& plan) {

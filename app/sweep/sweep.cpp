@@ -195,15 +195,19 @@ SweepMachine machine_of(const SweepPlan& plan, int64_t jobs, const Context& cont
           .cores = torch::get_num_threads(),
           .gpus = gpu ? static_cast<int64_t>(torch::cuda::device_count()) : 0,
           .jobs = std::min(jobs, std::ssize(plan.runs)),
-          .given = context.threads.has_value()};
+          .threads_given = context.threads.has_value()};
 }
 
-// Those that cannot be collected are named; the others are trained all the same.
-void collect_finished(const SweepPlan& plan) {
+// Returns those that could not be collected, and why: the others are trained all the same.
+std::vector<std::string> collect_finished(const SweepPlan& plan) {
+  std::vector<std::string> failed;
   for (const PlannedRun& run : plan.runs) {
     const std::string why = run.finished ? collect_run(plan, run) : "";
-    if (!why.empty()) std::cerr << run.name << ": " << why << "\n";
+    if (why.empty()) continue;
+    failed.push_back(run.name + ": " + why);
+    std::cerr << failed.back() << "\n";
   }
+  return failed;
 }
 
 // Trains the runs of a plan, or submits them.
@@ -224,7 +228,7 @@ int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& cont
   const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
   prepare_sweep(plan, log);
   prepare_programs(plan, torch::get_num_threads(), log);
-  collect_finished(plan);
+  const std::vector<std::string> uncollected = collect_finished(plan);
   if (request.slurm && has_unfinished(plan)) {
     std::cerr << submit_to_slurm(plan, context.device_name, context.threads, !request.no_submit)
               << "\nwhen the jobs have finished, "
@@ -241,7 +245,10 @@ int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& cont
         several && request.launcher.empty() ? jobs_on_gpus(plan, machine, request.seconds) : 1;
   }
   if (stop_requested()) return stop_exit_code();
-  return end_of(plan, run_sweep(plan, machine, request.launcher), trials);
+  SweepEnd end = run_sweep(plan, machine, request.launcher);
+  end.finished -= std::ssize(uncollected);
+  end.failed.insert(end.failed.end(), uncollected.begin(), uncollected.end());
+  return end_of(plan, end, trials);
 }
 
 }  // namespace
@@ -257,7 +264,8 @@ int sweep(const SweepRequest& request, const Context& context) {
     inspect_runs(plan, /*collected=*/true);
     if (trials) inspect_runs(*trials, /*collected=*/true);
     catch_stop_signals();  // so that scratch files are removed
-    dry_run(plan, trials, machine_of(trials.value_or(plan), request.jobs, context),
+    const bool more = trials && trials->runs.size() > plan.runs.size();
+    dry_run(plan, trials, machine_of(more ? *trials : plan, request.jobs, context),
             request.no_measure ? std::nullopt : std::optional(request.seconds));
     if (stop_requested()) return stop_exit_code();
     require_free_place(plan);

@@ -80,7 +80,7 @@ struct BleuScore : BleuStatistics {
   std::string signature = {};
 };
 
-/// Statistics of one sentence. Throws DataError without a reference.
+/// Statistics of one sentence; `references` must not be empty.
 BleuStatistics sentence_statistics(std::string_view hypothesis,
                                    std::span<const std::string> references,
                                    const BleuOptions& options);

@@ -55,8 +55,8 @@ struct ChrfScore {
   std::string signature;
 };
 
-/// Statistics of one sentence against its best-scoring reference, the first in case of ties. Throws
-/// DataError without a reference.
+/// Statistics of one sentence against its best-scoring reference, the first in case of ties;
+/// `references` must not be empty.
 ChrfStatistics sentence_statistics(std::string_view hypothesis,
                                    std::span<const std::string> references,
                                    const ChrfOptions& options);

@@ -46,7 +46,7 @@ struct TerScore : TerStatistics {
 int64_t translation_edits(std::span<const uint32_t> hypothesis,
                           std::span<const uint32_t> reference);
 
-/// Statistics of one sentence. Throws DataError without a reference.
+/// Statistics of one sentence; `references` must not be empty.
 TerStatistics sentence_statistics(std::string_view hypothesis,
                                   std::span<const std::string> references,
                                   const TerOptions& options);

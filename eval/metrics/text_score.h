@@ -1,7 +1,7 @@
 // Scores of text by BLEU, chrF or TER. Each has options, with kMetric as its name in messages, and
-//   sentence_statistics(hypothesis, references, options)  of one sentence; sums are those of a
-//   corpus score_of(statistics, options, references)             with the number of references a
-//   sentence
+// two functions that overload on them: sentence_statistics(hypothesis, references, options), which
+// are summed over a corpus, and score_of(statistics, options, references), where the last is the
+// number of references a sentence.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@
 namespace attn {
 
 template <class Options>
-void require_reference(const Options& options, size_t references) {
+void require_valid(const Options& options, size_t references) {
   options.validate();
   if (references > 0) return;
   throw DataError(std::string(Options::kMetric) + ": expected at least one reference");
@@ -28,7 +28,7 @@ template <class Options>
 auto corpus_statistics(std::span<const std::string> hypotheses,
                        std::span<const std::vector<std::string>> references,
                        const Options& options) {
-  require_reference(options, references.size());
+  require_valid(options, references.size());
   for (size_t r = 0; r < references.size(); ++r) {
     if (references[r].size() == hypotheses.size()) continue;
     throw DataError(std::string(Options::kMetric) + ": " + std::to_string(hypotheses.size()) +
@@ -61,11 +61,12 @@ auto corpus_score(std::span<const std::string> hypotheses,
                   std::ssize(references));
 }
 
-/// The score of one sentence. Throws DataError without references.
+/// The score of one sentence. Throws DataError without references, and ConfigError for invalid
+/// options.
 template <class Options>
 auto sentence_score(std::string_view hypothesis, std::span<const std::string> references,
                     const Options& options) {
-  require_reference(options, references.size());
+  require_valid(options, references.size());
   return score_of(sentence_statistics(hypothesis, references, options), options,
                   std::ssize(references));
 }

@@ -413,6 +413,8 @@ class Sweeps(ProgramTest):
         self.attn("average", "scored/E/seed-3", "--last", "1")  # by hand; the row's own is scored
         self.assertIn("if only eval or search differ: --rescore", sweep(*others, code=2))
         self.assertEqual(results("scored"), before)
+        # The other runs would fall out of the report.
+        self.assertIn("base/seed-3 (", sweep(*others, "--rescore", "--only", "E", code=2))
         self.assertEqual(sweep(*others, "--rescore").count(": scoring again"), 2)
         after = results("scored")
         self.assertEqual(results("scored-kept"), after)
@@ -429,6 +431,26 @@ class Sweeps(ProgramTest):
         self.assertIn("model.d_ff", sweep(*others, "--rescore", "--set", "model.d_ff=99", code=2))
         self.one_line("train", "scored/E/seed-3", "--resume", "--rescore", "--set", "train.average_last=1", code=2,
                       names=["finished and scored with a different train.average_last"])
+
+    def test_curves_have_the_scores_by_the_last_options(self):
+        for alpha in ("0.3", "0.9", "0.3"):
+            self.attn("sweep", "one.json", "--run", "curves", "--set", f"search.alpha={alpha}", *["--rescore"] * (self.path / "curves").exists())
+        rows = csv.DictReader(io.StringIO(self.attn("report", "curves", "--format", "curves").stdout))
+        self.assertEqual([row["step"] for row in rows if row["metric"] == "bleu"].count("40"), 2)
+
+    def test_warnings_of_runs_are_repeated_and_a_file_of_that_name_is_kept(self):
+        rows = [{"name": "base"}, {"name": "E", "set": {"model": {"position": "none"}}}]
+        self.write("warm.json", {"base": "base.json", "rows": rows})
+        warm = ("sweep", "warm.json", "--run", "warm", "--set", "train.warmup=50")
+        done = self.attn(*warm).stderr
+        self.assertEqual(done.count("warning: train.warmup 50: the learning rate only rises"), 1)
+        (self.path / "mine").mkdir()
+        self.write("mine/sweep.json", "{not JSON")
+        self.attn("sweep", "one.json", "--run", "mine", code=2)
+        self.assertEqual((self.path / "mine/sweep.json").read_text(), "{not JSON")
+        (self.path / "warm/sweep.json").write_text("{cut")
+        self.assertIn("run attn sweep again", self.attn("report", "warm", code=3).stderr)
+        self.attn(*warm)
 
     def test_a_sweep_with_one_of_two_vocabularies_can_be_run_again(self):
         self.attn("sweep", "sweep.json", "--run", "given", "--only", "base", "--seeds", "1", "--set", "train.steps=2")

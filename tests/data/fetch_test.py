@@ -453,7 +453,7 @@ class Recipes(unittest.TestCase):
             used |= {source for sources in corpus.trees.values() for source in sources}
             self.assertEqual(used, {source.name for source in corpus.sources}, name)
             for split, sides in corpus.splits.items():
-                self.assertEqual(len({len(parts) for parts in sides.values()}), 1, (name, split))
+                self.assertEqual([len(sides), len({len(parts) for parts in sides.values()})], [2, 1], (name, split))
             for source in corpus.sources:
                 self.assertTrue(source.urls and all(url.startswith("https://") for url in source.urls), source)
                 self.assertRegex(source.sha256 + source.md5, "^([0-9a-f]{64}|[0-9a-f]{32})$", source)

@@ -11,8 +11,10 @@
 #include "data/parsing/tree.h"
 #include "eval/metrics/parse_lines.h"
 #include "eval/metrics/tree_agreement.h"
+#include "eval/tasks/evaluator_config.h"
 #include "tests/support/catch.h"
 #include "tests/support/source_dir.h"
+#include "tests/support/temporary_directory.h"
 
 using namespace attn;
 using attn::testing::contains;
@@ -230,4 +232,14 @@ TEST_CASE("parses agree if they are equal, or close enough to the first one") {
   CHECK_FALSE(parses_agree(trees({kRight, kRight}), {.min_words = 4}));
   CHECK_FALSE(parses_agree(trees({kRight, kRight}), {.max_words = 2}));
   CHECK_THROWS_AS(parses_agree(trees({kRight, "(TOP (NN a))"}), {}), DataError);
+}
+
+TEST_CASE("an evaluator's outputs are resampled by its metric, trees in the parser's form") {
+  const testing::TemporaryDirectory folder;
+  const auto gold = folder.write("gold", "(S (N a) (V b))\n((S (N c)))\n");
+  const auto outputs = folder.write("out", "(TOP (S (N a) (V b)))\n(TOP (X (N c)))\n");
+  const EvaluatorConfig parse{.data = gold, .options = ParseEvaluation()};
+  const auto resampled = parse.resampled(outputs, {.task = Task::parsing});
+  CHECK(resampled.score(std::vector<uint32_t>{0, 0}) == 100);
+  CHECK(resampled.score(std::vector<uint32_t>{1, 1}) == 0);
 }
