@@ -143,12 +143,15 @@ std::vector<Json> read_metrics(const RunDirectory& run) {
   return records;
 }
 
+bool has_scores(const Json& record) {
+  const std::string kind = record.value("kind", "");
+  return (kind == "eval" || kind == "average" || kind == "best") && record.contains("name");
+}
+
 std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64_t step) {
   std::map<std::string, EvaluatorResult> results;
   for (const Json& record : read_metrics(run)) {
-    const std::string kind = record.value("kind", "");
-    const bool scores = kind == "eval" || kind == "average" || kind == "best";
-    if (!scores || record.value("step", int64_t{-1}) != step || !record.contains("name")) continue;
+    if (!has_scores(record) || record.value("step", int64_t{-1}) != step) continue;
     const auto name = record["name"].get<std::string>();
     EvaluatorResult& result = results[name];
     result = {};  // a later record of the step replaces an earlier one: an average, a new evaluator

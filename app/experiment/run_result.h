@@ -68,6 +68,9 @@ int64_t step_of(const Json& record);
 /// DataError.
 std::vector<Json> read_metrics(const RunDirectory& run);
 
+/// Whether a record has the scores of an evaluator, its "name": kind "eval", "average" or "best".
+bool has_scores(const Json& record);
+
 /// The evaluators' results at `step`, from the metrics; of the average or the best if scored.
 std::map<std::string, EvaluatorResult> results_at(const RunDirectory& run, int64_t step);
 

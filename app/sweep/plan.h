@@ -13,6 +13,7 @@
 namespace attn {
 
 struct Context;
+class TextHashes;
 
 /// One row, resolved.
 struct PlannedRow : RowPlan {
@@ -148,7 +149,7 @@ bool has_unfinished(const SweepPlan& plan);
 void check_configs_unchanged(SweepPlan plan);
 
 /// Throws DataError naming runs whose data files have changed; marks those to be scored again.
-void check_texts_unchanged(SweepPlan& plan);
+void check_texts_unchanged(SweepPlan& plan, TextHashes& hashes);
 
 /// Copies the vocabularies and the finished runs of the collection, if there is one, into the sweep
 /// directory, without replacing runs that have started: these are resumed instead. Returns the

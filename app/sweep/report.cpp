@@ -142,7 +142,6 @@ std::string run_command(const fs::path& run, const std::string& name) {
          shell_word(config.string()) + " --run " + shell_word("runs/" + name + "-again");
 }
 
-// What a report has before its rows.
 SweepResults results_of(const std::string& title, const std::string& about,
                         const SweepMetrics& metrics) {
   SweepResults out;

@@ -16,6 +16,13 @@ namespace fs = std::filesystem;
 
 constexpr double kSameScore = 1e-6;
 
+// Whether the records have the same text under `key`, as far as both have one: older builds did
+// not write it.
+bool same_text(const Json& record, const Json& other, const char* key) {
+  const std::string one = record.value(key, ""), two = other.value(key, "");
+  return one.empty() || two.empty() || one == two;
+}
+
 // The last step that a run has logged or saved.
 int64_t last_step(const fs::path& run, int64_t logged) {
   const auto saved = list_checkpoints(RunDirectory(run).checkpoints());
@@ -134,11 +141,12 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& own, const
                                RunRecord& record) {
   int64_t step = 0;
   std::map<std::string, std::map<int64_t, std::string>> changes;  // by option and step
-  using Scored = std::pair<std::string, std::string>;             // text and options; "": unknown
-  std::map<std::string, Scored> last_scored;                      // by evaluator
-  std::vector<Scored> of_points;                                  // of record.curve
-  std::map<const EvaluatorConfig*, std::string> last_text;        // of test sets
-  for (const Json& line : read_metrics(run)) {
+  const std::vector<Json> lines = read_metrics(run);
+  std::map<std::string, const Json*> last;  // scores of each evaluator
+  for (const Json& line : lines) {
+    if (has_scores(line)) last[line.value("name", "")] = &line;
+  }
+  for (const Json& line : lines) {
     const std::string kind = line.value("kind", ""), evaluator = line.value("name", "");
     const int64_t at = step_of(line);
     const auto ppl = number_at(line, "ppl");
@@ -154,36 +162,22 @@ int64_t RunReader::read_curves(const fs::path& run, const Experiment& own, const
     if (kind == "eval" && ppl && evaluator == out_.evaluators[Metric::loss]) {
       record.perplexities.push_back(*ppl);
     }
-    if (kind != "eval" && kind != "average" && kind != "best") continue;
-    const std::string text = line.value("text", "");
+    if (!has_scores(line)) continue;
+    const bool now = same_text(line, *last[evaluator], "text");
     if (const auto* config = find_evaluator(row, evaluator); config && config->test) {
-      TestScorings& all = tests_[text];
+      TestScorings& all = tests_[line.value("text", "")];
+      if (now) all.set = config->text(row.data);
       all.runs.insert(record.name);
       ++all.times;
-      last_text[config] = text;
     }
-    last_scored[evaluator] = {text, line.value("options", "")};
+    // Scores of another text, or by other options, than the last ones are no part of a curve.
+    if (!now || !same_text(line, *last[evaluator], "options")) continue;
     const std::string weights = kind == "eval" ? kCheckpoint : kind;
     for (const auto& [key, value] : line.items()) {
       if (key == "step" || key == "eval_seconds" || !value.is_number()) continue;
       record.curve.push_back({at, evaluator, weights, key, value.get<double>()});
-      of_points.resize(record.curve.size());
-      of_points.back() = last_scored[evaluator];
     }
   }
-  // Scores of another text, or by other options, than the last ones are no part of a curve.
-  of_points.resize(record.curve.size());
-  const auto alike = [](const std::string& a, const std::string& b) {
-    return a.empty() || b.empty() || a == b;
-  };
-  std::vector<CurvePoint> curve;
-  for (size_t i = 0; i < of_points.size(); ++i) {
-    const Scored &scored = of_points[i], &last = last_scored[record.curve[i].evaluator];
-    const bool same = alike(scored.first, last.first) && alike(scored.second, last.second);
-    if (same) curve.push_back(std::move(record.curve[i]));
-  }
-  record.curve = std::move(curve);
-  for (const auto& [config, text] : last_text) tests_[text].set = config->text(row.data);
   auto values = values_by_path(write_resolved(own));
   for (auto& [option, steps] : changes) {
     // The run was killed before an update, and resumed without the change.

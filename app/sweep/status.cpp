@@ -105,9 +105,8 @@ void check_configs_unchanged(SweepPlan plan) {
                     "(\"seeds\"), their checkpoints and no train.patience");
 }
 
-void check_texts_unchanged(SweepPlan& plan) {
+void check_texts_unchanged(SweepPlan& plan, TextHashes& hashes) {
   std::vector<std::string> texts;
-  TextHashes hashes;
   for (PlannedRun& run : plan.runs) {
     const ChangedTexts changed = changed_texts(run.directory, run.experiment, hashes);
     add(texts, run.name, changed.trained);

@@ -82,14 +82,13 @@ void require_texts(const SweepPlan& plan) {
   }
 }
 
-void prepare_sweep(SweepPlan& plan, const Log& log) {
+void prepare_sweep(SweepPlan& plan, TextHashes& hashes, const Log& log) {
   make_directories(plan.directory);
   for (const char* folder : {"", "vocabulary", "cache"}) {
     remove_leftovers(plan.directory / folder, std::chrono::hours(24));
   }
   plan.source_from_here = fs::proximate(plan.source, plan.directory).string();
   write_file_atomically(plan.directory / kSweepFile, write_config(plan).dump(2) + "\n");
-  TextHashes hashes;
   for (PlannedRun& run : plan.runs) {
     DataConfig& data = run.experiment.data;
     keep_vocabulary(run);
@@ -223,10 +222,11 @@ int train_plan(SweepPlan& plan, const SweepRequest& request, const Context& cont
   }
   inspect_runs(plan);
   prepare_programs(plan, 0);
-  check_texts_unchanged(plan);
+  TextHashes hashes;  // each text is read once
+  check_texts_unchanged(plan, hashes);
   exit_on_stop_signals();
   const Log log = [](const std::string& line) { std::cerr << line << std::endl; };
-  prepare_sweep(plan, log);
+  prepare_sweep(plan, hashes, log);
   prepare_programs(plan, torch::get_num_threads(), log);
   const std::vector<std::string> uncollected = collect_finished(plan);
   if (request.slurm && has_unfinished(plan)) {
@@ -271,7 +271,8 @@ int sweep(const SweepRequest& request, const Context& context) {
     require_free_place(plan);
     if (!trials) {
       check_configs_unchanged(plan);
-      check_texts_unchanged(plan);
+      TextHashes hashes;
+      check_texts_unchanged(plan, hashes);
     }
     prepare_programs(plan, 0);
     return 0;

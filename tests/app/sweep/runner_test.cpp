@@ -1,12 +1,12 @@
 // How a sweep runs: its costs, the state of its runs, and Slurm.
 #include "app/sweep/runner.h"
 
-#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "app/sweep/costs.h"
 #include "base/file.h"
+#include "data/text_hashes.h"
 #include "tests/app/sweep/sweeps.h"
 #include "tests/support/catch.h"
 
@@ -16,9 +16,9 @@ using testing::Sweeps;
 
 namespace {
 
-void check(SweepPlan plan) {
+void check(SweepPlan plan, TextHashes hashes = {}) {
   check_configs_unchanged(plan);
-  check_texts_unchanged(plan);
+  check_texts_unchanged(plan, hashes);
 }
 
 }  // namespace
